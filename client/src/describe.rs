@@ -10,7 +10,7 @@ use cellar_sheet::a1::{CellName, Rectangle, column_name};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{
-    CellEdit, ImportSheet, InsertBefore, Operation, SheetId, Span, Spans,
+    CellEdit, ImportSheet, InsertBefore, Operation, Revert, SheetId, Span, Spans,
 };
 
 use crate::text::escape_shortened;
@@ -20,29 +20,48 @@ const MAX_TEXT_CHARACTERS: usize = 40;
 /// are only counted.
 const MAX_LISTED: usize = 4;
 
+/// The names of sheets, for descriptions. A description names the sheet of cells, rows and columns if
+/// the spreadsheet has several sheets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SheetNames(BTreeMap<SheetId, String>);
+pub(crate) struct SheetNames {
+    names: BTreeMap<SheetId, String>,
+    /// Name the sheet even if it is the only known one.
+    always_named: bool,
+}
 
 #[cfg(feature = "cli")]
 impl SheetNames {
     pub(crate) fn of_new_spreadsheet() -> Self {
-        Self(BTreeMap::from([(
-            SheetId::FIRST,
-            cellar_sheet::operation::FIRST_SHEET_NAME.to_owned(),
-        )]))
+        let first_name = cellar_sheet::operation::FIRST_SHEET_NAME.to_owned();
+        Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), always_named: false }
+    }
+
+    /// Returns the name of a sheet that the user has named in the command, or no names.
+    pub(crate) fn of_argument(sheet: SheetId, name: Option<&str>) -> Self {
+        let names = name.map(|name| (sheet, name.to_owned()));
+        Self { names: names.into_iter().collect(), always_named: true }
     }
 
     pub(crate) fn record_added(&mut self, operation: &Operation) {
         match operation {
-            Operation::AddSheet(add) => self.0.insert(add.sheet, add.name.clone()),
-            Operation::ImportSheet(import) => self.0.insert(import.sheet, import.name.clone()),
+            Operation::AddSheet(add) => self.names.insert(add.sheet, add.name.clone()),
+            Operation::ImportSheet(import) => self.names.insert(import.sheet, import.name.clone()),
             _ => None,
         };
     }
 
-    pub(crate) fn record_renamed(&mut self, operation: &Operation) {
-        if let Operation::RenameSheet(rename) = operation {
-            self.0.insert(rename.sheet, rename.name.clone());
+    pub(crate) fn record_renamed_or_deleted(&mut self, operation: &Operation) {
+        match operation {
+            Operation::RenameSheet(rename) => {
+                self.names.insert(rename.sheet, rename.name.clone());
+            }
+            Operation::DeleteSheet(delete) => {
+                self.names.remove(&delete.sheet);
+            }
+            Operation::ImportSheet(ImportSheet { replaces: Some(replaced), .. }) => {
+                self.names.remove(replaced);
+            }
+            _ => {}
         }
     }
 }
@@ -51,26 +70,46 @@ impl SheetNames {
     /// The name is in backticks. If it is unknown, the sheet is called by its number, such as
     /// `number 2`.
     fn name_or_number(&self, sheet: SheetId) -> String {
-        match self.0.get(&sheet) {
+        match self.names.get(&sheet) {
             Some(name) => format!("`{}`", shorten(name)),
             None => format!("number {}", sheet.0),
         }
+    }
+
+    fn shown_name(&self, sheet: SheetId) -> Option<String> {
+        let is_shown = self.always_named || self.names.len() > 1;
+        self.names.get(&sheet).filter(|_| is_shown).map(|name| shorten(name))
+    }
+
+    /// Returns the beginning of the name of cells, such as `Costs!`.
+    pub(crate) fn prefix(&self, sheet: SheetId) -> String {
+        self.shown_name(sheet).map(|name| format!("{name}!")).unwrap_or_default()
+    }
+
+    /// Returns the end of a description of rows or columns, such as `` of sheet `Costs` ``.
+    pub(crate) fn suffix(&self, sheet: SheetId) -> String {
+        self.shown_name(sheet).map(|name| format!(" of sheet `{name}`")).unwrap_or_default()
     }
 }
 
 #[cfg(feature = "cli")]
 impl From<&SheetsReply> for SheetNames {
     fn from(reply: &SheetsReply) -> Self {
-        Self(reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect())
+        let names = reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect();
+        Self { names, always_named: false }
     }
 }
 
 #[cfg(feature = "cli")]
 pub(crate) fn needs_sheet_names(operation: &Operation) -> bool {
     match operation {
-        Operation::RenameSheet(_) | Operation::DeleteSheet(_) => true,
+        Operation::AddSheet(_)
+        | Operation::Undo(_)
+        | Operation::Rejected(_)
+        | Operation::SetName(_) => false,
+        Operation::Revert(revert) => revert.sheet.is_some(),
         Operation::ImportSheet(import) => import.replaces.is_some(),
-        _ => false,
+        _ => true,
     }
 }
 
@@ -79,22 +118,25 @@ pub(crate) fn describe_operation(operation: &Operation) -> String {
     describe_operations(std::iter::once(operation), &SheetNames::default())
 }
 
-/// All edits of single cells are described together. Every other operation is described separately.
+/// All edits of single cells of a sheet are described together. Every other operation is described
+/// separately.
 pub(crate) fn describe_operations<'a>(
     operations: impl Iterator<Item = &'a Operation>,
     sheet_names: &SheetNames,
 ) -> String {
-    let mut cell_edits = Vec::<&CellEdit>::new();
-    let mut phrases = Vec::new();
+    let mut cell_edits = BTreeMap::<SheetId, Vec<&CellEdit>>::new();
+    let mut other_phrases = Vec::new();
     for operation in operations {
         match operation {
-            Operation::SetCells(set) => cell_edits.extend(&set.cells),
-            other => phrases.push(describe_with_sheet_names(other, sheet_names)),
+            Operation::SetCells(set) => cell_edits.entry(set.sheet).or_default().extend(&set.cells),
+            other => other_phrases.push(describe_with_sheet_names(other, sheet_names)),
         }
     }
-    if let Some(phrase) = describe_cell_edits(&cell_edits) {
-        phrases.insert(0, phrase);
-    }
+    let describe = |(sheet, edits): (&SheetId, &Vec<&CellEdit>)| {
+        describe_cell_edits(edits, &sheet_names.prefix(*sheet))
+    };
+    let mut phrases: Vec<String> = cell_edits.iter().filter_map(describe).collect();
+    phrases.extend(other_phrases);
     if phrases.is_empty() {
         return "nothing".to_owned();
     }
@@ -106,19 +148,31 @@ pub(crate) fn describe_operations<'a>(
 fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) -> String {
     match operation {
         Operation::SetCells(set) => {
-            describe_cell_edits(&set.cells.iter().collect::<Vec<_>>()).unwrap_or_default()
+            let edits = set.cells.iter().collect::<Vec<_>>();
+            describe_cell_edits(&edits, &sheet_names.prefix(set.sheet)).unwrap_or_default()
         }
         Operation::ClearRange(clear) => {
-            format!("cleared {}", range_name(&clear.rows, &clear.columns))
+            let suffix = sheet_names.suffix(clear.sheet);
+            format!("cleared {}{suffix}", range_name(&clear.rows, &clear.columns))
         }
         Operation::SetFormat(set) => {
-            format!("{} formatted as {}", range_name(&set.rows, &set.columns), shorten(&set.format))
+            let range = range_name(&set.rows, &set.columns);
+            let suffix = sheet_names.suffix(set.sheet);
+            format!("{range}{suffix} formatted as {}", shorten(&set.format))
         }
-        Operation::InsertRows(insert) => describe_insertion(Axis::Rows, *insert),
-        Operation::InsertColumns(insert) => describe_insertion(Axis::Columns, *insert),
-        Operation::DeleteRows(delete) => format!("deleted rows {}", row_list(&delete.spans)),
+        Operation::InsertRows(insert) => {
+            describe_insertion(Axis::Rows, *insert) + &sheet_names.suffix(insert.sheet)
+        }
+        Operation::InsertColumns(insert) => {
+            describe_insertion(Axis::Columns, *insert) + &sheet_names.suffix(insert.sheet)
+        }
+        Operation::DeleteRows(delete) => {
+            let suffix = sheet_names.suffix(delete.sheet);
+            format!("deleted {}{suffix}", row_list(&delete.spans))
+        }
         Operation::DeleteColumns(delete) => {
-            format!("deleted columns {}", column_list(&delete.spans))
+            let suffix = sheet_names.suffix(delete.sheet);
+            format!("deleted {}{suffix}", column_list(&delete.spans))
         }
         Operation::AddSheet(add) => format!("added sheet `{}`", shorten(&add.name)),
         Operation::RenameSheet(rename) => {
@@ -130,8 +184,24 @@ fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) ->
         }
         Operation::ImportSheet(import) => describe_import(import, sheet_names),
         Operation::Undo(undo) => format!("undid {}", undo.position),
-        Operation::Revert(revert) => format!("reverted to {}", revert.position),
+        Operation::Revert(revert) => describe_revert(*revert, sheet_names),
+        Operation::SetName(set) => match &set.formula {
+            Some(formula) => format!("named {} {}", shorten(formula), shorten(&set.name)),
+            None => format!("deleted name {}", shorten(&set.name)),
+        },
         Operation::Rejected(rejection) => format!("rejected: {}", shorten(&rejection.detail)),
+    }
+}
+
+fn describe_revert(revert: Revert, sheet_names: &SheetNames) -> String {
+    let position = revert.position;
+    let Some(sheet) = revert.sheet else { return format!("reverted to {position}") };
+    let sheet = sheet_names.name_or_number(sheet);
+    match revert.range() {
+        None => format!("reverted sheet {sheet} to {position}"),
+        Some((rows, columns)) => {
+            format!("reverted {} of sheet {sheet} to {position}", range_name(&rows, &columns))
+        }
     }
 }
 
@@ -184,11 +254,9 @@ fn range_name(row_spans: &Spans, column_spans: &Spans) -> String {
     }
     match (row_spans.is_all(Axis::Rows), column_spans.is_all(Axis::Columns)) {
         (true, true) => "all cells".to_owned(),
-        (true, false) => format!("columns {}", column_list(column_spans)),
-        (false, true) => format!("rows {}", row_list(row_spans)),
-        (false, false) => {
-            format!("rows {} of columns {}", row_list(row_spans), column_list(column_spans))
-        }
+        (true, false) => column_list(column_spans),
+        (false, true) => row_list(row_spans),
+        (false, false) => format!("{} of {}", row_list(row_spans), column_list(column_spans)),
     }
 }
 
@@ -212,12 +280,20 @@ fn last_index(span: Span) -> u32 {
     span.end().saturating_sub(1)
 }
 
+/// Returns the names of rows, such as `row 3` or `rows 3:5, 9`.
 fn row_list(spans: &Spans) -> String {
-    list_spans(spans, row_number)
+    let noun = if is_single(spans) { "row" } else { "rows" };
+    format!("{noun} {}", list_spans(spans, row_number))
 }
 
+/// Returns the names of columns, such as `column C` or `columns A, C:D`.
 fn column_list(spans: &Spans) -> String {
-    list_spans(spans, column_name)
+    let noun = if is_single(spans) { "column" } else { "columns" };
+    format!("{noun} {}", list_spans(spans, column_name))
+}
+
+fn is_single(spans: &Spans) -> bool {
+    spans.len() == 1 && spans.iter().all(|span| span.count == 1)
 }
 
 /// Formats a list of spans, such as `3`, `3:5` or `3:5, 9 and 7 more`.
@@ -235,7 +311,7 @@ pub(crate) fn span_name(span: Span, index_name: fn(u32) -> String) -> String {
 
 /// Joins at most `MAX_LISTED` items and counts the others, such as `a, b, c, d and 7 more`.
 /// `item_count` is the total number of items.
-fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String {
+pub(crate) fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String {
     let listed = items.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
     if item_count <= MAX_LISTED {
         return listed;
@@ -244,13 +320,13 @@ fn join_first(items: impl Iterator<Item = String>, item_count: usize) -> String 
 }
 
 /// A single edit is described in full. For several edits, returns their number and range. Returns
-/// `None` if there are no edits.
-fn describe_cell_edits(edits: &[&CellEdit]) -> Option<String> {
+/// `None` if there are no edits. `prefix` comes before names of cells.
+fn describe_cell_edits(edits: &[&CellEdit], prefix: &str) -> Option<String> {
     if let [edit] = edits {
-        return Some(describe_cell_edit(edit));
+        return Some(format!("{prefix}{}", describe_cell_edit(edit)));
     }
     let range = bounding_rectangle(edits)?;
-    Some(format!("{} cells {range}", grouped(edits.len())))
+    Some(format!("{} cells {prefix}{range}", grouped(edits.len())))
 }
 
 fn describe_cell_edit(edit: &CellEdit) -> String {
@@ -283,7 +359,9 @@ fn bounding_rectangle(edits: &[&CellEdit]) -> Option<Rectangle> {
 
 #[cfg(test)]
 mod tests {
-    use cellar_sheet::operation::{ClearRange, DeleteSheet, RenameSheet, SetCells};
+    use cellar_sheet::operation::{
+        AddSheet, ClearRange, DeleteSheet, DeleteSpans, RenameSheet, SetCells,
+    };
 
     use super::*;
 
@@ -333,9 +411,39 @@ mod tests {
         let described =
             |operation, names: &_| describe_operations(std::iter::once(operation), names);
         assert_eq!(described(&rename, &names), "renamed sheet `Sheet1` to `Costs`");
-        names.record_renamed(&rename);
+        names.record_renamed_or_deleted(&rename);
         assert_eq!(described(&delete, &names), "deleted sheet `Costs`");
         assert_eq!(describe_operation(&delete), "deleted sheet number 0");
+    }
+
+    #[test]
+    fn several_sheets_are_told_apart() {
+        let (one, two) = (SheetId::FIRST, SheetId(1));
+        let mut names = SheetNames::of_new_spreadsheet();
+        let set = |sheet, row| {
+            let cells = vec![edit(row, 1, Value::Number(5.0))];
+            Operation::SetCells(SetCells { sheet, cells })
+        };
+        let rows = Spans::one(6, 1);
+        let delete = Operation::DeleteRows(DeleteSpans { sheet: one, spans: rows.clone() });
+        let columns = Spans::all(Axis::Columns);
+        let clear = Operation::ClearRange(ClearRange { sheet: two, rows, columns });
+        let all = [delete, set(two, 0), set(one, 4), clear];
+        let described = |names: &_, count| describe_operations(all.iter().take(count), names);
+        assert_eq!(described(&names, 1), "deleted row 7");
+        names.record_added(&Operation::AddSheet(AddSheet {
+            sheet: two,
+            name: "Costs".into(),
+            before: None,
+        }));
+        assert_eq!(
+            described(&names, 4),
+            "Sheet1!B5 = 5, Costs!B1 = 5, deleted row 7 of sheet `Sheet1`, cleared row 7 of sheet `Costs`"
+        );
+        let argument = SheetNames::of_argument(two, Some("Costs"));
+        assert_eq!(describe_operations([set(two, 0)].iter(), &argument), "Costs!B1 = 5");
+        let first = SheetNames::of_argument(one, None);
+        assert_eq!(describe_operations([set(one, 0)].iter(), &first), "B1 = 5");
     }
 
     #[test]

@@ -129,9 +129,7 @@ impl ClientError {
             Self::Unreachable { uncertain, .. } | Self::UnexpectedStatus { uncertain, .. } => {
                 !uncertain
             }
-            Self::Problem { problem, uncertain, .. } => {
-                !uncertain && (400..500).contains(&problem.status)
-            }
+            Self::Problem { problem, uncertain, .. } => !uncertain && problem.is_refusal(),
             Self::TimedOut { .. }
             | Self::ConnectionLost { .. }
             | Self::NotUnderstood { .. }
@@ -179,6 +177,8 @@ mod tests {
         assert!(!problem(ProblemKind::InvalidRequest, true).certainly_not_done());
         assert!(!problem(ProblemKind::Unavailable, false).certainly_not_done());
         assert!(!problem(ProblemKind::Internal, false).certainly_not_done());
+        assert!(problem(ProblemKind::StorageFull, false).certainly_not_done());
+        assert!(!problem(ProblemKind::StorageFull, true).certainly_not_done());
         let lost = |uncertain| ClientError::Unreachable {
             url: "http://localhost".into(),
             why: "refused".into(),

@@ -89,6 +89,8 @@ pub enum StateFile {
     UnsentEdits,
     /// The object of a large edit that may not have been sent.
     UnsentLargeEdit,
+    /// The tokens that `cellar login` saves.
+    Logins,
     /// The progress of a feed subscription.
     FeedCheckpoint,
     /// The journal of an import as edits.
@@ -201,6 +203,20 @@ fn create_gitignore(state_folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Creates a folder that only the user can read, or makes an existing one private. On operating
+/// systems other than Unix, the folder has the default permissions.
+#[cfg(feature = "cli")]
+pub(crate) fn create_private_folder(folder: &Path) -> Result<(), FileError> {
+    let unwritable = |source| FileError::Unwritable { path: folder.to_owned(), source };
+    create_private_folders(folder).map_err(unwritable)?;
+    #[cfg(unix)]
+    {
+        let private = std::os::unix::fs::PermissionsExt::from_mode(PRIVATE_FOLDER_MODE);
+        std::fs::set_permissions(folder, private).map_err(unwritable)?;
+    }
+    Ok(())
 }
 
 fn create_private_folders(folder: &Path) -> io::Result<()> {

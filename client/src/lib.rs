@@ -45,6 +45,24 @@
 //! # }
 //! ```
 //!
+//! [`Spreadsheet::find`] finds cells by their text, and [`Spreadsheet::filter`] returns the rows that fulfil
+//! [conditions](condition); [`Spreadsheet::filter_totals`] counts them and adds up a column. The server
+//! searches, so that sheets can have any size.
+//!
+//! ```no_run
+//! # async fn example(spreadsheet: cellar::Spreadsheet) -> Result<(), cellar::ClientError> {
+//! use cellar::{FilterQuery, FindQuery};
+//!
+//! let mut found = spreadsheet.find(FindQuery::of_text("austin"));
+//! while let Some(cell) = found.try_next().await? {
+//!     println!("{}!{} = {}", cell.name, cell.cell_name(), cell.text());
+//! }
+//! let totals = spreadsheet.filter_totals(FilterQuery::of("D=TX && F>=30").with_sum("F")).await?;
+//! println!("{} rows, sum {:?}", totals.rows, totals.sum);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Edit
 //!
 //! [`Spreadsheet::set`] types a text into a cell, and [`Spreadsheet::editor`] commits any
@@ -135,12 +153,14 @@ pub mod profile;
 pub mod reader;
 pub mod replay;
 mod sheet_deletion;
+pub mod stack_files;
 pub mod text;
 pub mod user_file;
 
 pub use client::{
-    AttemptOutcome, BodyFault, CellsQuery, Client, FeedQuery, ItemStream, MAX_REPLY_BODY_BYTES,
-    Pokes, RequestCosts, Spreadsheet, SpreadsheetsQuery, http_client, read_body,
+    AttemptOutcome, BodyFault, CellHistoryQuery, CellsQuery, Client, FeedQuery, FilterQuery,
+    FilterTotals, FindQuery, ItemStream, MAX_REPLY_BODY_BYTES, Pokes, RequestCosts, Spreadsheet,
+    SpreadsheetsQuery, http_client, read_body,
 };
 pub use connect::ConnectError;
 pub use error::ClientError;
@@ -154,5 +174,6 @@ pub use cellar_catalog::access::Role;
 pub use cellar_catalog::spreadsheet::{LinkId, LinkRole};
 pub use cellar_sheet::a1::{CellName, Range, Rectangle};
 pub use cellar_sheet::cell::{Cell, ErrorCode, Value};
+pub use cellar_sheet::condition;
 pub use cellar_sheet::operation::{self, CellEdit, Operation, SetCells, SheetId};
 pub use futures_util::Stream;

@@ -34,15 +34,19 @@ pub struct Profile {
     /// The current spreadsheet, which commands use if `-s` is not passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
+    /// Name of the current spreadsheet when it was last read, for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spreadsheet_name: Option<String>,
 }
 
 /// Returns whether two URLs are equal except for trailing slashes and surrounding whitespace.
 #[must_use]
 pub fn is_same_url(left: &str, right: &str) -> bool {
-    without_slashes(left) == without_slashes(right)
+    without_trailing_slashes(left) == without_trailing_slashes(right)
 }
 
-fn without_slashes(url: &str) -> &str {
+/// Removes trailing slashes and surrounding whitespace.
+pub(crate) fn without_trailing_slashes(url: &str) -> &str {
     url.trim().trim_end_matches('/')
 }
 
@@ -73,6 +77,7 @@ impl std::fmt::Debug for Profile {
             .field("stack", &self.stack)
             .field("has_token", &self.token.is_some())
             .field("spreadsheet", &self.spreadsheet)
+            .field("spreadsheet_name", &self.spreadsheet_name)
             .finish()
     }
 }
@@ -81,7 +86,14 @@ impl Profile {
     /// Creates a profile with only a URL.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), identity: None, stack: None, token: None, spreadsheet: None }
+        Self {
+            url: url.into(),
+            identity: None,
+            stack: None,
+            token: None,
+            spreadsheet: None,
+            spreadsheet_name: None,
+        }
     }
 
     /// Finds the profile in `start_dir` or in the nearest parent directory that contains one. Also
@@ -179,6 +191,7 @@ mod tests {
             stack: Some("local".into()),
             token: Some("very-secret".into()),
             spreadsheet: Some(LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]))),
+            spreadsheet_name: Some("Budget".into()),
         }
     }
 

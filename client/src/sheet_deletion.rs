@@ -28,6 +28,7 @@ pub(crate) fn needed_sheet(operation: &Operation) -> Option<SheetId> {
         | Operation::ImportSheet(_)
         | Operation::Undo(_)
         | Operation::Revert(_)
+        | Operation::SetName(_)
         | Operation::Rejected(_) => None,
     }
 }
@@ -108,6 +109,7 @@ mod tests {
             client_key: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed: None }],
             external_body: None,
+            merged: None,
         }
     }
 

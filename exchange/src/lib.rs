@@ -39,5 +39,6 @@ pub use file_format::FileFormat;
 pub use import::{Import, ImportProgress, ImportStep, SheetStart};
 pub use source::{FileSource, Source};
 pub use typing::{ColumnKind, ColumnTypes, ColumnTyping, NotColumnTypes, TypeChoice};
-pub use workbook::{NotImported, Omission, WorkbookImport};
+pub use workbook::{EXCEL_COLUMNS, EXCEL_ROWS, NotImported, Omission, WorkbookImport};
+pub use xlsx::NameInFile;
 pub use xlsx_out::XlsxWriter;

@@ -390,7 +390,7 @@ async fn bind_port(port: u16) -> Result<(TcpListener, String), LocalError> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(bind_error)?;
     let address = listener.local_addr().map_err(bind_error)?;
-    Ok((listener, format!("http://{address}/")))
+    Ok((listener, format!("http://{address}")))
 }
 
 fn now_s() -> u64 {

@@ -6,6 +6,11 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
+use crate::disk_space;
+
+const FREE_SPACE: &str =
+    "free some space on the disk, then run the command again; nothing was lost";
+
 /// Error while starting or running the local stack.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalError {
@@ -28,6 +33,12 @@ pub enum LocalError {
         /// Path of the file.
         path: PathBuf,
         source: io::Error,
+    },
+    /// The disk with the state directory is full.
+    #[error("the disk with {} is full", path.display())]
+    DiskFull {
+        /// The file that could not be written.
+        path: PathBuf,
     },
     /// The state directory or a part of it is a symbolic link, so its data is stored elsewhere.
     #[error(
@@ -135,7 +146,7 @@ impl LocalError {
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::AlreadyRunning { .. } => {
-                "use the running stack, or stop it with `synth destroy --local`".to_owned()
+                "use the running stack, or stop it with `synth stop`".to_owned()
             }
             Self::PortInUse { port } => format!(
                 "stop that program, or select another port with `--port {}` or `local: {{port: …}}` \
@@ -151,6 +162,8 @@ impl LocalError {
                 "set `stack: {theirs}` in cellar.yaml, or delete the state with \
                  `synth destroy --local --delete-data`"
             ),
+            Self::DiskFull { .. } => FREE_SPACE.to_owned(),
+            Self::File { source, .. } if disk_space::is_full(source) => FREE_SPACE.to_owned(),
             Self::LaterVersion { .. } => "update Cellar".to_owned(),
             Self::Linked { link, target } => format!(
                 "to delete the data, delete {} and then the link {}; to keep the data, delete only \

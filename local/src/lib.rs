@@ -17,6 +17,7 @@ mod buckets;
 mod cloud;
 mod cors;
 mod database;
+mod disk_space;
 mod error;
 mod events;
 mod functions;

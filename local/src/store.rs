@@ -8,6 +8,7 @@ use cellar_engine::ports::PortError;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::database::check_integrity;
+use crate::disk_space;
 use crate::error::LocalError;
 
 const SCHEMA: &str = "
@@ -40,9 +41,12 @@ impl EventStore {
         if path.exists() {
             check_integrity(path)?;
         }
-        let connection = open_connection(path).map_err(|error| LocalError::Damaged {
-            path: path.to_owned(),
-            why: error.to_string(),
+        let connection = open_connection(path).map_err(|error| {
+            let path = path.to_owned();
+            if disk_space::is_sqlite_full(&error) {
+                return LocalError::DiskFull { path };
+            }
+            LocalError::Damaged { path, why: error.to_string() }
         })?;
         Ok(Arc::new(Self { connection: Mutex::new(connection) }))
     }

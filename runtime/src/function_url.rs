@@ -25,6 +25,8 @@ const ESCAPED_IN_QUERY: &AsciiSet = &CONTROLS
 /// Maximum length of a path and its query. No valid request of the API is longer, and the parser
 /// fails at 65,535 bytes.
 const MAX_URL_BYTES: usize = 32 * 1024;
+/// Replaces the path of a URL that is too long. No route has this path.
+const TOO_LONG_PATH: &str = "/too-long";
 /// Maximum number of bytes that replace one byte of a path when the path is escaped.
 const MAX_ESCAPED_BYTES: usize = 3;
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -57,7 +59,7 @@ impl<S: Service<LambdaEvent<LambdaRequest>>> Service<LambdaEvent<LambdaRequest>>
     }
 }
 
-/// A URL that is too long is replaced by `/`, which the API answers with 404.
+/// A URL that is too long is replaced by one that the API answers with 404.
 fn repair_url(request: &mut ApiGatewayV2httpRequest) {
     // The host and the scheme are not used, but an invalid value would make the parser panic.
     request.headers.remove(HOST);
@@ -69,7 +71,7 @@ fn repair_url(request: &mut ApiGatewayV2httpRequest) {
     let raw_query = request.raw_query_string.take().unwrap_or_default();
     let mut query = utf8_percent_encode(&raw_query, ESCAPED_IN_QUERY).to_string();
     if path.len() * MAX_ESCAPED_BYTES + query.len() > MAX_URL_BYTES {
-        path = "/".to_owned();
+        path = TOO_LONG_PATH.to_owned();
         query = String::new();
     }
     request.raw_path = Some(path);
@@ -134,7 +136,7 @@ mod tests {
         let longest = "x".repeat(MAX_URL_BYTES - MAX_ESCAPED_BYTES * "/v1".len());
         assert_eq!(parse("/v1", &longest, &json!({})), ("/v1".to_owned(), Some(longest.clone())));
         let longer = format!("{longest}x");
-        assert_eq!(parse("/v1", &longer, &json!({})), ("/".to_owned(), None));
+        assert_eq!(parse("/v1", &longer, &json!({})), (TOO_LONG_PATH.to_owned(), None));
     }
 
     proptest! {

@@ -30,3 +30,6 @@ mod table_stream;
 pub mod token;
 #[cfg(feature = "aws")]
 pub mod webhook;
+
+#[cfg(feature = "aws")]
+pub use outcome::STORAGE_FULL_CODE;

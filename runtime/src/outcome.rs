@@ -5,6 +5,9 @@ use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkErro
 use aws_sdk_dynamodb::operation::RequestId;
 use cellar_engine::ports::PortError;
 
+/// Code of an error of the local stack whose disk is full. AWS never returns it.
+pub const STORAGE_FULL_CODE: &str = "StorageFullException";
+
 /// Codes of errors after which retrying the same request may succeed.
 const TEMPORARY_CODES: [&str; 15] = [
     "InternalServerError",
@@ -43,7 +46,14 @@ where
         }
         _ => true,
     };
-    PortError { temporary: is_temporary, message: error_message }
+    if error.code() == Some(STORAGE_FULL_CODE) {
+        return PortError::storage_full(error_message);
+    }
+    if is_temporary {
+        PortError::temporary(error_message)
+    } else {
+        PortError::permanent(error_message)
+    }
 }
 
 #[cfg(test)]
@@ -73,5 +83,12 @@ mod tests {
             assert!(error.temporary, "{error:?}");
         }
         assert!(!refused_put("ValidationException").temporary);
+    }
+
+    #[test]
+    fn a_full_disk_is_neither_temporary_nor_a_fault_of_the_program() {
+        let full = refused_put(STORAGE_FULL_CODE);
+        assert!(full.storage_full && !full.temporary, "{full:?}");
+        assert!(!refused_put("InternalServerError").storage_full);
     }
 }

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use crate::cli::{Arguments, Command, Output};
 use crate::commands::{
     bundle, ci, cost, deploy, destroy, diff, drift, feed, init, local_cloud, logs, offload, plan,
-    purge, reprocess, restore, runbook, smoke, status, template, token, webhook,
+    purge, reprocess, restore, runbook, smoke, status, stop, template, token, webhook,
 };
 use crate::error::SynthError;
 use crate::project::ConfigSelection;
@@ -144,6 +144,7 @@ async fn dispatch(
         Command::Restore(arguments) => {
             restore::restore_tables(selection, &arguments, output).await?;
         }
+        Command::Stop => stop::stop_stack(selection, output).await?,
         Command::Destroy(arguments) => {
             destroy::destroy_stack(selection, &arguments, output).await?;
         }

@@ -6,6 +6,7 @@
 
 mod aws;
 mod bundle;
+mod ci;
 mod cli;
 mod commands;
 mod cost;
@@ -21,6 +22,7 @@ mod output_file;
 mod project;
 mod raise_incarnation;
 mod smoke;
+mod sources;
 mod synthesis;
 mod tokens;
 

@@ -171,8 +171,8 @@ mod tests {
                 "stages:\n  prod:\n      stack: p # the one\n      incarnation: 2\n  dev: {}\n",
             ),
             (
-                "stages:\n  dev: {stack: d}\n  prod: {stack: p, incarnation: 1, log_retention_days: 7}\n",
-                "stages:\n  dev: {stack: d}\n  prod: {incarnation: 2, stack: p, log_retention_days: 7}\n",
+                "stages:\n  dev: {stack: d}\n  prod: {stack: p, incarnation: 1, log_retention: 7d}\n",
+                "stages:\n  dev: {stack: d}\n  prod: {incarnation: 2, stack: p, log_retention: 7d}\n",
             ),
             ("stages:\n  prod: {}\n", "stages:\n  prod: {incarnation: 2}\n"),
         ] {

@@ -55,7 +55,7 @@ impl Fixture {
         let config = CONFIG
             .replace("{token}", &cloud.token("alice", Role::Owner))
             .replace("{spreadsheets}", &spreadsheets.join(", "));
-        let url = format!("{}v1/openapi.json", cloud.url);
+        let url = format!("{}/v1/openapi.json", cloud.url);
         let document = reqwest::get(url).await.unwrap().json().await.unwrap();
         Self { cloud, config, document }
     }
@@ -71,7 +71,7 @@ impl Fixture {
             fs::write(folder.path().join(name), text).unwrap();
         }
         let mut command = Command::new(interpreter(SCHEMATHESIS).with_file_name("st"));
-        let url = self.cloud.url.trim_end_matches('/');
+        let url = &self.cloud.url;
         command.args(["--config-file", "schemathesis.toml", "run", "openapi.json", "--url", url]);
         command.args(arguments);
         let task = tokio::task::spawn_blocking(move || run(&mut command, folder.path()));

@@ -130,7 +130,7 @@ async fn tables_go_back_to_a_moment_and_clients_go_on() {
     // An operator's check for lost jobs, and the offload of old segments.
     let lost = world.synth(&["--json", "reprocess", "--dry-run"]);
     assert_eq!(lost.code, 0, "{lost:?}");
-    let days = ["offload", "--dry-run", "--offload-after-days", "1"];
+    let days = ["offload", "--dry-run", "--offload-after", "1d"];
     let offloaded = world.synth(&days);
     assert_eq!(offloaded.code, 0, "{offloaded:?}");
 }

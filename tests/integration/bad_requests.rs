@@ -28,7 +28,7 @@ impl Fixture {
     }
 
     fn path(&self, rest: &str) -> String {
-        format!("{}v1/spreadsheets/{}{rest}", self.cloud.url, self.created.id)
+        format!("{}/v1/spreadsheets/{}{rest}", self.cloud.url, self.created.id)
     }
 
     async fn get(&self, url: &str, token: &str) -> Response {
@@ -89,6 +89,9 @@ async fn mutations_that_can_never_succeed_are_rejected_and_stop_nothing() {
         (json!({"addSheet": {"sheet": 0, "name": "a"}}), "cannot have the number 0"),
         (json!({"addSheet": {"sheet": 1, "name": "a/b"}}), "is not a valid sheet name"),
         (json!({"renameSheet": {"sheet": 0, "name": " "}}), "is not a valid sheet name"),
+        (json!({"setName": {"name": "A1", "formula": "=1"}}), "it is a cell; put `_` before it"),
+        (json!({"setName": {"name": "x", "formula": "=B2"}}), "without a sheet; write Sheet1!$B$2"),
+        (json!({"setName": {"name": "x", "formula": "=A!$B$2"}}), "add its number to `sheets`"),
         (json!({"rejected": {"reason": "invalid", "detail": "x"}}), "clients cannot send"),
     ];
     let good =
@@ -299,7 +302,7 @@ async fn queries_that_cannot_be_answered() {
         ("/entries?after=x", ProblemKind::BadRequest),
         ("/entries?after=99", ProblemKind::ReloadRequired),
         ("/head?min_position=x", ProblemKind::BadRequest),
-        ("/nothing", ProblemKind::NotFound),
+        ("/nothing", ProblemKind::UnknownRoute),
     ] {
         let problem = problem(fixture.get(&fixture.path(rest), &fixture.token).await).await;
         assert_eq!(problem.kind, kind, "{rest}: {}", problem.detail);
@@ -310,11 +313,51 @@ async fn queries_that_cannot_be_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_path_without_a_route_says_so() {
+    let fixture = Fixture::start().await;
+    let url = &fixture.cloud.url;
+    for (path, part) in [
+        ("//v1/health", "one slash"),
+        ("//v1/spreadsheets", "one slash"),
+        ("/v2/health", "/v1/openapi.json lists them"),
+        ("/v1", "the paths start with /v1"),
+        ("/v1/v1/health", "no route has this path"),
+    ] {
+        let problem = problem(fixture.get(&format!("{url}{path}"), &fixture.token).await).await;
+        assert_eq!((problem.kind, problem.status), (ProblemKind::UnknownRoute, 404), "{path}");
+        assert!(problem.detail.contains(part), "{path}: {}", problem.detail);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_opens_a_link_in_a_browser_is_told_what_to_type() {
+    let fixture = Fixture::start().await;
+    for (accept, content_type) in [
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8"),
+        ("*/*", "text/plain; charset=utf-8"),
+    ] {
+        // A browser sends no fragment, and no token.
+        let request = fixture.http.get(&fixture.cloud.url).header("accept", accept);
+        let response = request.send().await.unwrap();
+        assert_eq!(
+            (response.status(), &response.headers()["content-type"]),
+            (StatusCode::OK, &content_type.parse().unwrap())
+        );
+        assert_eq!(response.headers()["content-security-policy"], "default-src 'none'");
+        let page = response.text().await.unwrap();
+        for command in ["cellar get -s 'ADDRESS'", "cellar login ADDRESS"] {
+            assert!(page.contains(command), "{page}");
+        }
+        assert_eq!(page.contains("<pre>"), content_type.starts_with("text/html"), "{page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
     let fixture = Fixture::start().await;
     let nothing = LogId::from_uuid(uuid::Uuid::new_v4());
     let narrow = fixture.cloud.token_for("bob", Role::Owner, vec![nothing]);
-    let url = |id: &str, rest: &str| format!("{}v1/spreadsheets/{id}{rest}", fixture.cloud.url);
+    let url = |id: &str, rest: &str| format!("{}/v1/spreadsheets/{id}{rest}", fixture.cloud.url);
     let (there, not_there) = (fixture.created.id.to_string(), nothing.to_string());
     let mut answers = vec![];
     for rest in ["", "/head", "/cells", "/entries?after=0"] {

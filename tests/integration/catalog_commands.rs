@@ -31,6 +31,10 @@ impl Person {
         run
     }
 
+    pub(crate) fn tries(&self, arguments: &[&str]) -> Run {
+        self.0.cellar(arguments)
+    }
+
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.does(&[arguments, &["--json"]].concat()).stdout).unwrap()
     }
@@ -72,6 +76,13 @@ fn people_share_a_spreadsheet_and_take_that_back() {
     assert!(alice.does(&["history"]).stdout.contains("bob"), "the history keeps his changes");
 }
 
+/// Returns the bearer token of a link such as `http://127.0.0.1:8480/#/s/ID?link=SECRET`.
+fn token_of(link: &str) -> String {
+    let (_, id_and_secret) = link.split_once("/#/s/").unwrap();
+    let (id, secret) = id_and_secret.split_once("?link=").unwrap();
+    format!("cellar-link.{id}.{secret}")
+}
+
 #[test]
 fn whoever_has_a_link_needs_nothing_else() {
     let project = Project::new();
@@ -81,7 +92,11 @@ fn whoever_has_a_link_needs_nothing_else() {
     alice.does(&["set", "A1", "open"]);
     let read = alice.does(&["links", "create", "--expires-in", "1d", "--label", "press"]);
     let edit = alice.json(&["links", "create", "--role", "editor"]);
-    let reader = Person::with(&project, read.stdout.trim());
+    let link = read.stdout.trim();
+    let anybody = Project::new();
+    let opened = anybody.cellar(&["get", "-s", link]);
+    assert!(opened.code == 0 && opened.stdout.contains("open"), "the URL suffices: {opened:?}");
+    let reader = Person::with(&project, &token_of(link));
     let editor = Person::with(&project, edit["token"].as_str().unwrap());
     assert!(reader.does(&["get"]).stdout.contains("open"));
     reader.may_not(&["set", "A2", "no"], "role viewer cannot write", "cellar details");

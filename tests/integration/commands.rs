@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::journey::{Project, Run};
+use crate::journey::{Project, Run, data};
 
 fn running_url(project: &Project) -> String {
     let status = project.synth(&["--json", "status"]);
@@ -52,10 +52,10 @@ fn the_template_is_the_same_in_json_and_yaml() {
 #[test]
 fn a_configuration_with_a_slip_is_refused_with_a_suggestion() {
     let project = Project::new();
-    fs::write(project.path("cellar.yaml"), "log_retention_dyas: 7\n").unwrap();
+    fs::write(project.path("cellar.yaml"), "log_retnetion: 7d\n").unwrap();
     let run = project.synth(&["template"]);
     assert_eq!(run.code, 1);
-    assert!(run.stderr.contains("did you mean `log_retention_days`"), "{run:?}");
+    assert!(run.stderr.contains("did you mean `log_retention`"), "{run:?}");
     let json = project.synth(&["--json", "template"]);
     let error: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
     assert_eq!(error["error"]["code"], "synth::config");
@@ -80,7 +80,7 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
     let project = Project::new();
     project.deploy();
     let run = project.synth(&["token", "create", "--subject", "alice"]);
-    assert!(run.code == 1 && run.stderr.contains("pass `--local`"), "{run:?}");
+    assert!(run.code == 1 && run.stderr.contains("help: pass `--local`"), "{run:?}");
     // The command of the README.
     let minted = ["token", "create", "--local", "--subject", "alice", "--expires-in", "30d"];
     let minted = project.synth(&minted);
@@ -93,7 +93,8 @@ fn the_key_of_the_local_cloud_is_named_where_it_is_meant() {
 #[test]
 fn a_key_is_made_once_and_its_tokens_are_for_this_stack() {
     let project = Project::new();
-    assert_eq!(project.synth(&["token", "create"]).code, 1, "the key is missing");
+    let no_key = project.synth(&["token", "create"]);
+    assert!(no_key.code == 1 && no_key.stderr.contains("create the key with"), "{no_key:?}");
     assert_eq!(project.synth(&["init"]).code, 0);
     assert_eq!(project.synth(&["token", "init"]).code, 0);
     let key = fs::read(project.path(".cellar/token-key.pem")).unwrap();
@@ -276,16 +277,17 @@ fn an_emptied_database_is_not_taken_for_a_new_one() {
 fn another_stack_port_or_template_is_not_mistaken_for_what_runs() {
     let project = Project::new();
     let url = project.deploy()["url"].as_str().unwrap().to_owned();
-    let refused = |arguments: &[&str], what: &str| {
+    let refused = |arguments: &[&str], what: &str, advice: &str| {
         let run = project.synth(arguments);
         assert!(run.code == 1 && run.stderr.contains(what), "{what}: {run:?}");
-        assert!(run.stderr.contains("destroy --local"), "{run:?}");
+        assert!(run.stderr.contains(advice), "{run:?}");
     };
-    refused(&["deploy", "--local", "--detach", "--port", "1"], "another port");
-    fs::write(project.path("cellar.yaml"), "log_retention_days: 7\n").unwrap();
-    refused(&["deploy", "--local", "--detach"], "another template");
+    let stop = "`synth stop`";
+    refused(&["deploy", "--local", "--detach", "--port", "1"], "another port", stop);
+    fs::write(project.path("cellar.yaml"), "log_retention: 7d\n").unwrap();
+    refused(&["deploy", "--local", "--detach"], "another template", stop);
     fs::write(project.path("cellar.yaml"), "stack: books\n").unwrap();
-    refused(&["deploy", "--local", "--detach"], "another stack");
+    refused(&["deploy", "--local", "--detach"], "another stack", stop);
     // An invalid configuration does not prevent stopping the cloud.
     fs::write(project.path("cellar.yaml"), "stak: books\n").unwrap();
     let status = project.synth(&["status"]);
@@ -293,7 +295,82 @@ fn another_stack_port_or_template_is_not_mistaken_for_what_runs() {
     let destroyed = project.synth(&["destroy", "--local"]);
     assert!(destroyed.code == 0 && destroyed.stdout.contains(&url), "{destroyed:?}");
     fs::write(project.path("cellar.yaml"), "stack: books\n").unwrap();
-    refused(&["deploy", "--local", "--detach"], "belongs to the stack `cellar`");
+    let delete = "`synth destroy --local --delete-data`";
+    refused(&["deploy", "--local", "--detach"], "belongs to the stack `cellar`", delete);
+}
+
+#[test]
+fn stop_ends_the_local_cloud_and_the_next_deployment_finds_the_data() {
+    let project = Project::new();
+    let nothing = project.synth(&["stop"]);
+    assert!(nothing.code == 0 && nothing.stdout.trim() == "No local stack was running.");
+    let first = project.deploy();
+    assert_eq!(first["has_spreadsheet"], false, "{first}");
+    let url = first["url"].as_str().unwrap().to_owned();
+    assert_eq!(project.cellar(&["create", "Budget"]).code, 0);
+    assert_eq!(project.cellar(&["set", "A1", "rent"]).code, 0);
+    let stopped = project.synth(&["--json", "stop"]);
+    let stopped: serde_json::Value = serde_json::from_str(&stopped.stdout).unwrap();
+    assert_eq!(stopped["stopped"]["url"].as_str().unwrap().trim_end_matches('/'), url);
+    assert!(stopped["state"].as_str().unwrap().ends_with(".cellar/local"), "{stopped}");
+    let status = project.synth(&["status"]);
+    assert!(status.stdout.contains("is not running"), "{status:?}");
+    let again = project.synth(&["stop"]);
+    assert!(again.code == 0 && again.stdout.contains("Its data is kept in"), "{again:?}");
+    let restarted = project.synth(&["deploy", "--local", "--detach", "--port", "0"]);
+    let next_steps = restarted.stdout.split_once("Next steps:").unwrap().1;
+    assert!(next_steps.contains("-- list") && !next_steps.contains("-- import"), "{restarted:?}");
+    let read = project.cellar(&["get"]);
+    assert!(read.code == 0 && read.stdout.contains("rent"), "{read:?}");
+    assert!(project.synth(&["stop"]).stdout.contains("Stopped the local stack at"));
+}
+
+#[test]
+fn deleting_the_data_also_deletes_what_the_client_keeps_of_it() {
+    let project = Project::new();
+    let token = project.deploy()["token"].as_str().unwrap().to_owned();
+    assert_eq!(project.cellar(&["import", data("airports.csv").to_str().unwrap()]).code, 0);
+    assert_eq!(project.cellar(&["get", "--range", "A1:D4"]).code, 0);
+    assert_eq!(project.cellar(&["set", "A1", "code"]).code, 0);
+    let key = project.path(".cellar/token-key.pem");
+    fs::write(&key, "key of a stack in AWS").unwrap();
+    let kept = files_below(&project.path(".cellar"));
+    let holds = |files: &[(PathBuf, Vec<u8>)], text: &str| {
+        files.iter().any(|(_, bytes)| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+    };
+    assert!(holds(&kept, &token) && kept.iter().any(|(path, _)| path.starts_with("chunks")));
+    let asked = project.synth(&["destroy", "--local", "--delete-data"]);
+    assert_eq!(asked.code, 1, "without --yes and a terminal, nothing is deleted: {asked:?}");
+    assert_eq!(files_below(&project.path(".cellar")).len(), kept.len());
+    let deleted = project.synth(&["--json", "destroy", "--local", "--delete-data", "--yes"]);
+    let deleted: serde_json::Value = serde_json::from_str(&deleted.stdout).unwrap();
+    assert_eq!((&deleted["deleted"], deleted["lost_edits"].as_u64()), (&true.into(), Some(0)));
+    let names: Vec<PathBuf> =
+        files_below(&project.path(".cellar")).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(names, [PathBuf::from(".gitignore"), PathBuf::from("token-key.pem")]);
+    let run = project.cellar(&["get"]);
+    assert!(run.code == 1 && run.stderr.contains("no API URL is configured"), "{run:?}");
+    let again = project.synth(&["destroy", "--local", "--delete-data", "--yes"]);
+    assert!(again.code == 0 && again.stdout.contains("No local stack was running"), "{again:?}");
+}
+
+/// Returns the paths of all files below a folder, relative to it, and their contents.
+fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let relative = path.strip_prefix(folder).unwrap().to_owned();
+                files.push((relative, fs::read(&path).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
 }
 
 #[test]
@@ -373,9 +450,7 @@ fn a_smoke_test_checks_who_gets_in_however_the_url_is_written() {
     };
     let url = running_url(&project);
     let all = checks(&[]);
-    let bare = url.trim_end_matches('/');
-    assert_ne!(url, bare);
-    for url in [url.as_str(), bare] {
+    for url in [&url, &format!("{url}/")] {
         assert_eq!(checks(&["--url", url]), all, "{url}");
     }
 }

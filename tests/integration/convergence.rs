@@ -173,6 +173,7 @@ impl Editor {
                 client_id: format!("client-{}", self.number),
                 incarnation: self.created.incarnation,
                 acked_id: first - 1,
+                refuse_unchanged: false,
                 mutations: mutations.collect(),
             };
             self.next_id += u64::try_from(request.mutations.len()).unwrap();
@@ -205,6 +206,7 @@ async fn prepare(cloud: &TestCloud) -> CreateReply {
         client_id: client_name,
         incarnation: created.incarnation,
         acked_id: 0,
+        refuse_unchanged: false,
         mutations,
     };
     client.spreadsheet(created.id).append(&request).await.unwrap();

@@ -42,12 +42,12 @@ impl Fixture {
     }
 
     async fn get(&self, path: &str) -> Response {
-        let url = format!("{}v1/spreadsheets{path}", self.cloud.url);
+        let url = format!("{}/v1/spreadsheets{path}", self.cloud.url);
         self.http.get(url).bearer_auth(&self.token).send().await.unwrap()
     }
 
     async fn post(&self, path: &str, body: Value) -> Response {
-        let url = format!("{}v1/spreadsheets{path}", self.cloud.url);
+        let url = format!("{}/v1/spreadsheets{path}", self.cloud.url);
         self.http.post(url).bearer_auth(&self.token).json(&body).send().await.unwrap()
     }
 

@@ -83,7 +83,7 @@ fn the_cost_is_shown_if_it_changes() {
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     let expected = serde_json::json!({"idle_month_dollars": {"old": "0", "new": "3"}});
     assert_eq!(report["cost"], expected);
-    configure(&project, "stack: books\nlog_retention_days: 7\n");
+    configure(&project, "stack: books\nlog_retention: 7d\n");
     let json = project.synth(&["--json", "diff", "--against-revision", "HEAD"]);
     let report: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(report["cost"]["idle_month_dollars"], Value::Null, "{report}");
@@ -128,7 +128,7 @@ fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
     let project = Project::new();
     git(&project, &["init", "--quiet"]);
     git(&project, &["commit", "--quiet", "--allow-empty", "--message", "empty"]);
-    configure(&project, "log_retention_days: 7\n");
+    configure(&project, "log_retention: 7d\n");
     assert_eq!(project.synth(&["template", "--output", "template.json"]).code, 0);
     git(&project, &["add", "."]);
     git(&project, &["commit", "--quiet", "--message", "one"]);
@@ -136,7 +136,7 @@ fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
         let run = project.synth(&["diff", "--against-revision", revision]);
         assert!(run.code == 0 && run.stdout.contains("no difference"), "{run:?}");
     }
-    configure(&project, "log_retention_days: 14\n");
+    configure(&project, "log_retention: 14d\n");
     for revision in ["HEAD", "HEAD:template.json"] {
         let run = project.synth(&["diff", "--against-revision", revision]);
         assert!(run.code == 2 && run.stdout.contains("RetentionInDays: 7 -> 14"), "{run:?}");
@@ -146,22 +146,57 @@ fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
     assert!(run.stdout.contains("HEAD~1 does not contain cellar.yaml"), "{run:?}");
 }
 
+/// A pinned commit of Cellar.
+const CELLAR: &str = "octocat/cellar@0123456789abcdef0123456789abcdef01234567";
+
 #[test]
 fn workflows_are_written_once_into_the_repository() {
     let project = Project::new();
     git(&project, &["init", "--quiet"]);
-    let printed = project.synth(&["ci", "init", "--print"]);
+    let init = |more: &[&str]| project.synth(&[&["ci", "init", "--cellar", CELLAR], more].concat());
+    let printed = init(&["--print"]);
     assert!(printed.code == 0 && printed.stdout.contains("cellar-deploy.yml"), "{printed:?}");
     let folder = project.path(".github/workflows");
     assert!(!folder.exists());
-    assert_eq!(project.synth(&["ci", "init"]).code, 0);
+    let written = init(&[]);
+    assert!(written.code == 0 && written.stderr.contains("`synth token init`"), "{written:?}");
+    let role = fs::read_to_string(project.path(".github/cellar-deploy-role.yaml")).unwrap();
+    assert!(role.contains("Type: AWS::IAM::Role"), "{role}");
+    assert!(written.stdout.starts_with("Wrote:\n") && !written.stdout.contains("Unchanged:"));
+    let steps = ["needs no AWS account", "Commit cellar.yaml and .github", "required status check"];
+    assert!(steps.iter().all(|step| written.stdout.contains(step)), "{written:?}");
+    let again = init(&[]);
+    assert_eq!(again.code, 0, "equal files are no conflict");
+    assert!(again.stdout.starts_with("Unchanged:\n") && !again.stdout.contains("Wrote:"));
     let deploy = folder.join("cellar-deploy.yml");
     fs::write(&deploy, "mine\n").unwrap();
     fs::remove_file(folder.join("cellar-diff.yml")).unwrap();
-    let run = project.synth(&["ci", "init"]);
+    let run = init(&[]);
     assert!(run.code == 1 && run.stderr.contains("--force"), "{run:?}");
     assert!(!folder.join("cellar-diff.yml").exists(), "either all files or none are written");
     assert_eq!(fs::read_to_string(&deploy).unwrap(), "mine\n");
-    assert_eq!(project.synth(&["ci", "init", "--force"]).code, 0);
+    assert_eq!(init(&["--force"]).code, 0);
     assert_ne!(fs::read_to_string(&deploy).unwrap(), "mine\n");
+    let report = project.synth(&["--json", "ci", "init", "--cellar", CELLAR]);
+    let report: Value = serde_json::from_str(&report.stdout).unwrap();
+    let counts = ["written", "unchanged"].map(|name| report[name].as_array().unwrap().len());
+    assert_eq!(counts, [0, 4], "{report}");
+}
+
+#[test]
+fn a_repository_with_cellars_workspace_pins_no_commit() {
+    let project = Project::new();
+    git(&project, &["init", "--quiet"]);
+    git(&project, &["remote", "add", "origin", "git@github.com:octocat/sheets.git"]);
+    fs::create_dir(project.path("synth")).unwrap();
+    fs::write(project.path("synth/Cargo.toml"), "[package]\nname = \"synth\"\n").unwrap();
+    let run = project.synth(&["--json", "ci", "init"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let written = report["written"].as_array().unwrap();
+    assert!(written.len() == 3 && report["cellar"].is_null(), "{report}");
+    assert!(!project.path(".github/cellar-revision").exists());
+    assert!(report["commands"][1].as_str().unwrap().contains("Repository=octocat/sheets "));
+    let bad = project.synth(&["ci", "init", "--cellar", "octocat/cellar@main"]);
+    assert!(bad.code == 64 && bad.stderr.contains("not a full commit id"), "{bad:?}");
 }

@@ -168,6 +168,31 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
 }
 
 #[test]
+fn an_open_grid_finds_the_stack_at_a_new_port() {
+    let Two { alice, port, .. } = Two::start();
+    let mut grid = Terminal::start(&alice, &[]);
+    grid.shows(&["A", "B", "C"]);
+    grid.press("before\r");
+    grid.shows(&["1", "before"]);
+    alice.kill();
+    grid.press("kept\r");
+    grid.shows(&["1 not sent", "offline"]);
+    let again = ["--json", "deploy", "--local", "--detach", "--no-smoke", "--port", "0"];
+    let deployed = alice.synth(&again);
+    assert_eq!(deployed.code, 0, "{deployed:?}");
+    let deployed: Value = serde_json::from_str(&deployed.stdout).unwrap();
+    let url = deployed["url"].as_str().unwrap().to_owned();
+    assert!(!url.ends_with(&port), "{url}");
+    let begun = Instant::now();
+    while !alice.cellar(&["get"]).stdout.contains("kept") {
+        assert!(begun.elapsed() < PATIENCE, "the edit is not sent:\n{}", grid.text());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let last = grid.quit();
+    assert!(!last.contains("not sent") && last.contains(&url), "{last}");
+}
+
+#[test]
 fn without_a_terminal_it_says_what_else_there_is() {
     let project = Project::new();
     let run = project.cellar(&["edit"]);

@@ -8,11 +8,11 @@ use cellar_api::wire::hexadecimal;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
 use cellar_log::entry::{
-    Content, Edits, Entry, ExternalEdits, Header, Mutation, decode_edits, decode_external,
-    decode_external_body, decode_header, decode_old_header, encode_edits, encode_external,
-    encode_external_body, encode_header,
+    Content, Edits, Entry, ExternalEdits, Header, Merged, Mutation, decode_edits, decode_external,
+    decode_external_body, decode_header, decode_old_header, encode_edits, encode_edits_body,
+    encode_external, encode_external_body, encode_header,
 };
-use cellar_log::transform::SpaceMap;
+use cellar_log::transform::{FormulaSheet, FormulaSheets, SpaceMap};
 use cellar_log::{
     retention::decode_offloaded, retention::encode_offloaded, retention::offloaded_key,
 };
@@ -21,8 +21,8 @@ use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::{Extent, SheetSet, StateSummary};
 use cellar_sheet::operation::{
     AddSheet, CellEdit, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
-    Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SheetId, Span, Spans,
-    Undo,
+    Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SetName, SheetId, Span,
+    Spans, Undo,
 };
 use cellar_snapshot::index::pack_import;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, StripeTile};
@@ -83,7 +83,7 @@ fn every_operation() -> Vec<Operation> {
         Operation::DeleteRows(DeleteSpans { sheet, spans: rows.clone() }),
         Operation::InsertColumns(insert),
         Operation::DeleteColumns(DeleteSpans { sheet, spans: Spans::one(0, 1) }),
-        Operation::AddSheet(AddSheet { sheet, name: name.clone() }),
+        Operation::AddSheet(AddSheet { sheet, name: name.clone(), before: None }),
         Operation::RenameSheet(RenameSheet { sheet, name }),
         Operation::DeleteSheet(DeleteSheet { sheet }),
         Operation::SetFormat(SetFormat { sheet, rows, columns, format }),
@@ -129,10 +129,14 @@ fn position() -> Position {
     Position::new(3, 301).unwrap()
 }
 
+fn authored_mutations() -> Vec<Mutation> {
+    let authored = mutations().into_iter();
+    authored.map(|mutation| Mutation { committed: None, ..mutation }).collect()
+}
+
 #[test]
 fn edits_version_1() {
-    let authored = mutations().into_iter().map(|mutation| Mutation { committed: None, ..mutation });
-    let authored: Vec<Mutation> = authored.collect();
+    let authored = authored_mutations();
     let (version, body) = encode_edits(position(), &authored).unwrap();
     assert_eq!(version, 1);
     let body = released("entry-edits-v1-as-authored.hex", &body);
@@ -166,12 +170,32 @@ fn edits_version_2_with_every_operation() {
 }
 
 #[test]
+fn edits_version_3_merged_from_a_fork() {
+    let merged = Merged {
+        fork: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])),
+        position: Position::new(4, 9).unwrap(),
+        created_s: 1_795_246_133,
+        by: Some("Grüße".to_owned()),
+        through: Position::new(5, 1).unwrap(),
+        after: Position::new(3, 299).unwrap(),
+    };
+    let (client, mutations) = (ClientKey([1; 8]), authored_mutations());
+    let edits = Edits { client, name: None, merged: Some(merged), first_id: 1, mutations };
+    let (version, body) = encode_edits_body(position(), &edits).unwrap();
+    assert_eq!(version, 3);
+    let body = released("entry-edits-v3.hex", &body);
+    let read = decode_edits(3, position(), client, 1, &body).unwrap();
+    assert_eq!(read, edits);
+}
+
+#[test]
 fn imported_sheets() {
     let hash = ChunkHash([7; 32]);
     let place = |first, count| StripeTile {
         rows: Span { first, count },
         cells: 1_000,
         stored: StoredTile::Chunk(ChunkRef { hash, bytes: 100_000 }),
+        formulas: None,
     };
     let columns = Span { first: 0, count: 128 };
     let stripes = [Stripe { columns, tiles: vec![place(0, 500), place(500, 12)] }];
@@ -201,7 +225,7 @@ fn imported_sheets() {
 #[test]
 fn reverts() {
     let position_of = |num| Position::new(3, num).unwrap();
-    let authored = Operation::Revert(Revert { position: position_of(7) });
+    let authored = Operation::Revert(Revert::whole(position_of(7)));
     let committed = Some(vec![mutations().remove(1).authored]);
     let mutations = [Mutation { base: position_of(300), authored, committed }];
     let (version, body) = encode_edits(position(), &mutations).unwrap();
@@ -212,9 +236,54 @@ fn reverts() {
 }
 
 #[test]
-fn large_entries() {
+fn reverts_of_a_part_and_sheets_with_a_place() {
+    let position_of = |num| Position::new(3, num).unwrap();
+    let part = Revert { sheet: Some(SheetId(3)), ..Revert::whole(position_of(7)) };
+    let (rows, columns) = (Span { first: 300, count: 2 }, Span { first: 1, count: 400 });
+    let sheet = SheetId(4);
+    let before = Some(SheetId(2));
+    let operations = [
+        Operation::Revert(part),
+        Operation::Revert(Revert { rows: Some(rows), ..part }),
+        Operation::Revert(Revert { rows: Some(rows), columns: Some(columns), ..part }),
+        Operation::AddSheet(AddSheet { sheet, name: "Grüße".to_owned(), before }),
+    ];
+    let mutations =
+        operations.map(|authored| Mutation { base: position_of(300), authored, committed: None });
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    assert_eq!(version, 1);
+    let body = released("entry-revert-part-v1.hex", &body);
+    let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+#[test]
+fn definitions_of_names() {
+    let set = |name: &str, formula: Option<&str>| {
+        let sheets = [("Grüße", 3), ("My data", 300)];
+        let sheets = sheets.map(|(label, number)| (label.to_owned(), SheetId(number)));
+        let sheets = formula.map(|_| sheets.into_iter().collect()).unwrap_or_default();
+        let formula = formula.map(str::to_owned);
+        Operation::SetName(SetName { name: name.to_owned(), formula, sheets })
+    };
+    let authored = set("Preise", Some("=SUM(Grüße!$A$2:$A$10,'My data'!$B:$C)"));
+    let moved = set("Preise", Some("=SUM(Grüße!$A$4:$A$12,#REF!)"));
+    let base = Position::new(3, 300).unwrap();
+    let mutations = [
+        Mutation { base, authored, committed: Some(vec![moved]) },
+        Mutation { base, authored: set("Preise", None), committed: None },
+    ];
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    assert_eq!(version, 2);
+    let body = released("entry-name-v2.hex", &body);
+    let read = decode_edits(2, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+/// Returns a large entry whose formulas name `sheets`.
+fn large_entry(sheets: FormulaSheets) -> ExternalEdits {
     let map = SpaceMap::from_operations(&every_operation());
-    let external = ExternalEdits {
+    ExternalEdits {
         client: ClientKey([1; 8]),
         first_id: 9,
         count: 2,
@@ -222,14 +291,29 @@ fn large_entries() {
         object: "uploads/a/b".to_owned(),
         bytes: 12_345,
         sha256: [0xab; 32],
-        map: map.without_added_sheets(),
+        map: map.without_added_sheets().with_formula_sheets(sheets),
+    }
+}
+
+#[test]
+fn large_entries() {
+    let sheet = |name: &str, sheet, later_name: Option<&str>| {
+        let later_name = later_name.map(str::to_owned);
+        (name.to_owned(), FormulaSheet { sheet: SheetId(sheet), later_name })
     };
-    let (version, body) = encode_external(position(), &external).unwrap();
-    assert_eq!(version, 1);
-    let body = released("entry-external-v1.hex", &body);
-    let (client, object) = (external.client, external.object.clone());
-    let read = decode_external(1, position(), client, 9, object, &body).unwrap();
-    assert_eq!(read, external);
+    let sheets = [sheet("data", 0, Some("Grüße")), sheet("old", 3, None)];
+    for (expected_version, file, sheets) in [
+        (1, "entry-external-v1.hex", FormulaSheets::default()),
+        (2, "entry-external-v2.hex", FormulaSheets::from_names(sheets)),
+    ] {
+        let external = large_entry(sheets);
+        let (version, body) = encode_external(position(), &external).unwrap();
+        assert_eq!(version, expected_version);
+        let body = released(file, &body);
+        let (client, object) = (external.client, external.object.clone());
+        let read = decode_external(version, position(), client, 9, object, &body).unwrap();
+        assert_eq!(read, external);
+    }
 }
 
 #[test]
@@ -251,6 +335,7 @@ fn offloads() {
             content: Content::Edits(Edits {
                 client: ClientKey([1; 8]),
                 name: None,
+                merged: None,
                 first_id: 1,
                 mutations: vec![Mutation { base: Position::FIRST, ..mutations().remove(0) }],
             }),

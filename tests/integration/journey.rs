@@ -52,6 +52,8 @@ impl Project {
         for variable in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET", "CELLAR_STAGE"] {
             command.env_remove(variable);
         }
+        // Logins of the person who runs the tests are not used.
+        command.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
         command.envs(self.variables.iter().cloned());
         command
     }
@@ -99,7 +101,7 @@ impl Drop for Project {
     }
 }
 
-fn data(name: &str) -> PathBuf {
+pub(crate) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
 }
 

@@ -62,7 +62,7 @@ async fn a_request_that_takes_too_long_is_answered_in_time_and_found_when_repeat
     let http = reqwest::Client::new();
     let request = append_one(created, "client", 1, created.head, set_numbers(&[1.0]));
     let post = || {
-        http.post(format!("{url}v1/spreadsheets/{}/entries", created.id))
+        http.post(format!("{url}/v1/spreadsheets/{}/entries", created.id))
             .bearer_auth(cloud.token("alice", Role::Editor))
             .header("content-type", "application/json")
             .body(serde_json::to_vec(&request).unwrap())

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::journey::{Project, Run};
 
-const OFFLOADED: [&str; 4] = ["offload", "--local", "--offload-after-days", "30"];
+const OFFLOADED: [&str; 4] = ["offload", "--local", "--offload-after", "30d"];
 
 /// The running cloud of a project's folder, accessed like the command does.
 pub(crate) struct World {
@@ -102,14 +102,14 @@ fn by_default_everything_is_kept_and_usage_is_checked() {
         (&kept["offload_after_days"], &kept["segments"]),
         (&Value::Null, &Value::from([0; 0].to_vec()))
     );
-    let aws = project.synth(&["offload", "--offload-after-days", "30"]);
+    let aws = project.synth(&["offload", "--offload-after", "30d"]);
     assert!(aws.code == 1 && aws.stderr.contains("--local"), "{aws:?}");
     let nothing = project.synth(&OFFLOADED);
     assert!(nothing.code == 1 && nothing.stderr.contains("deploy --local"), "{nothing:?}");
     for (option, bad) in [
-        ("--offload-after-days", "0"),
-        ("--offload-after-days", "36526"),
-        ("--offload-after-days", "x"),
+        ("--offload-after", "0d"),
+        ("--offload-after", "36526d"),
+        ("--offload-after", "30"),
         ("--keep-segments", "1"),
     ] {
         let run = project.synth(&["offload", "--local", option, bad]);
@@ -172,7 +172,7 @@ async fn old_segments_are_shown_offloaded_and_read_on() {
         assert_eq!((after.code, &after.stdout), (0, &before.stdout));
     }
     // A repetition does nothing. The options can also be in the configuration.
-    fs::write(project.path("cellar.yaml"), "offload_after_days: 30\nkeep_segments: 3\n").unwrap();
+    fs::write(project.path("cellar.yaml"), "offload_after: 30d\nkeep_segments: 3\n").unwrap();
     let again = json(&project.synth(&["--json", "offload", "--local"]));
     assert_eq!(again["total"]["offload_segments"], 0);
     assert_eq!(

@@ -33,7 +33,7 @@ fn request() -> CreateRequest {
 
 /// Returns the status of a response to a token, and whether the response has `Retry-After`.
 async fn status(cloud: &TestCloud, token: &str) -> (u16, bool) {
-    let url = format!("{}v1/spreadsheets", cloud.url);
+    let url = format!("{}/v1/spreadsheets", cloud.url);
     let answer = reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap();
     (answer.status().as_u16(), answer.headers().contains_key("retry-after"))
 }

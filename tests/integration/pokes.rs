@@ -45,7 +45,7 @@ impl Following {
 }
 
 async fn follow(url: &str, token: &str, log: LogId) -> reqwest::Response {
-    let url = format!("{url}v1/spreadsheets/{log}/pokes");
+    let url = format!("{url}/v1/spreadsheets/{log}/pokes");
     reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap()
 }
 

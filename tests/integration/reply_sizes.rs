@@ -41,6 +41,7 @@ async fn texts_of_quotes_and_control_characters_fit() {
             client_id: "late".into(),
             incarnation: created.incarnation,
             acked_id: 0,
+            refuse_unchanged: false,
             mutations: vec![late],
         };
         let appended = client.spreadsheet(created.id).append(&request).await.unwrap();

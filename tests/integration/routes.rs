@@ -1,6 +1,7 @@
 //! The routes of the API from its OpenAPI document, each with a valid request, so that tests of all
 //! routes include new routes.
 
+use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_tests::cloud::TestCloud;
 use reqwest::{Method, Response, StatusCode};
@@ -15,7 +16,7 @@ const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// Path with `{id}`, `{upload_id}` and `{link_id}`.
+    /// Path with `{id}`, `{other_id}`, `{upload_id}` and `{link_id}`.
     pub(crate) path: String,
 }
 
@@ -24,6 +25,8 @@ pub(crate) struct Route {
 pub(crate) struct Subject {
     pub(crate) head: Position,
     pub(crate) incarnation: u32,
+    /// A fork of the spreadsheet that the requests are about.
+    pub(crate) fork: LogId,
     /// An upload that exists and was not completed.
     pub(crate) upload: String,
     pub(crate) upload_bytes: usize,
@@ -32,7 +35,7 @@ pub(crate) struct Subject {
 
 /// Returns every route of a running cloud with a spreadsheet in its path.
 pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
-    let url = format!("{}v1/openapi.json", cloud.url);
+    let url = format!("{}/v1/openapi.json", cloud.url);
     let text = reqwest::get(url).await.unwrap().text().await.unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let mut routes = Vec::new();
@@ -65,11 +68,13 @@ impl Route {
         let end = self.path.split("{id}").nth(1).unwrap();
         match (self.method.as_str(), end) {
             ("GET", "/entries") => ("?after=0", None),
-            ("GET", "/diff") => ("?from=0&to=0", None),
+            ("GET", "/diff" | "/diff/{other_id}") => ("?from=0&to=0", None),
+            ("GET", "/cells/find") => ("?text=stolen", None),
+            ("GET", "/cells/filter") => ("?where=A%3Dstolen", None),
             (
                 "GET",
-                "" | "/cells" | "/details" | "/details/changes" | "/forks" | "/head" | "/history"
-                | "/pokes" | "/sheets" | "/stats",
+                "" | "/cells" | "/cells/history" | "/details" | "/details/changes" | "/forks"
+                | "/head" | "/history" | "/pokes" | "/sheets" | "/stats",
             ) => ("", None),
             ("POST", "/chunks") => ("", Some(json!({"hashes": [HASH]}))),
             ("POST", "/entries") => {
@@ -81,6 +86,7 @@ impl Route {
                     ),
                 )
             }
+            ("POST", "/merges") => ("", Some(json!({"fork": about.fork}))),
             ("POST", "/forks") => ("", Some(json!({"nonce": "stolen"}))),
             ("POST", "/imports/checks") => {
                 ("", Some(json!({"client_id": "c", "tiles": [{"hash": HASH, "bytes": 9}]})))
@@ -125,9 +131,10 @@ impl Route {
         about: &Subject,
     ) -> Response {
         let path = self.path.replacen("{id}", id, 1).replacen("{upload_id}", &about.upload, 1);
+        let path = path.replacen("{other_id}", id, 1);
         let path = path.replacen("{link_id}", "0123456789abcdef", 1);
         let (query, body) = self.contents(about);
-        let url = format!("{}{path}{query}", cloud.url.trim_end_matches('/'));
+        let url = format!("{}{path}{query}", cloud.url);
         let mut request = http.request(self.method.clone(), url).bearer_auth(token);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());

@@ -63,7 +63,7 @@ pub(crate) async fn start(clock: &Arc<FastClock>) -> TestCloud {
 }
 
 pub(crate) async fn get<T: DeserializeOwned>(cloud: &TestCloud, log: LogId, path: &str) -> T {
-    let url = format!("{}v1/spreadsheets/{log}{path}", cloud.url);
+    let url = format!("{}/v1/spreadsheets/{log}{path}", cloud.url);
     let request = reqwest::Client::new().get(url).bearer_auth(cloud.token("alice", Role::Owner));
     let reply = request.send().await.unwrap().error_for_status().unwrap();
     serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap()
@@ -99,7 +99,7 @@ impl Author {
     pub(crate) async fn edit(&mut self, cloud: &TestCloud, operation: Operation) -> Position {
         self.id += 1;
         let edit = append_one(self.created, "client", self.id, self.base, operation);
-        let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, self.created.id);
+        let url = format!("{}/v1/spreadsheets/{}/entries", cloud.url, self.created.id);
         let token = cloud.token("alice", Role::Owner);
         let reply = reqwest::Client::new().post(&url).bearer_auth(&token).json(&edit).send();
         let reply = reply.await.unwrap().error_for_status().unwrap().bytes().await.unwrap();
@@ -216,7 +216,7 @@ async fn chunk_urls_are_given_up_to_their_limit_and_only_of_ones_own() {
     let cloud = TestCloud::start().await;
     let author = Author::new(&cloud, "chunks").await;
     let ask = |subject: &'static str, hashes: Vec<String>| {
-        let url = format!("{}v1/spreadsheets/{}/chunks", cloud.url, author.created.id);
+        let url = format!("{}/v1/spreadsheets/{}/chunks", cloud.url, author.created.id);
         let token = cloud.token_for(subject, Role::Viewer, vec![author.created.id]);
         let body = serde_json::json!({ "hashes": hashes });
         async move {

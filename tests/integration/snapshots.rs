@@ -155,7 +155,7 @@ async fn edits_lead_to_snapshots_and_their_replies_tell_what_that_cost() {
     let cloud = world.start().await;
     let created = create(&cloud, "pipeline").await;
     let token = cloud.token("alice", cellar_catalog::access::Role::Owner);
-    let url = format!("{}v1/spreadsheets/{}/entries", cloud.url, created.id);
+    let url = format!("{}/v1/spreadsheets/{}/entries", cloud.url, created.id);
     let (mut base, mut paid) = (created.head, Vec::new());
     for id in 1..=25 {
         let edit = append_one(created, "client", id, base, set_numbers(&[1.0]));

@@ -61,6 +61,7 @@ async fn a_strangers_requests_cost_the_same_whether_there_is_a_spreadsheet() {
     let subject = Subject {
         head: created.head,
         incarnation: created.incarnation,
+        fork: created.id,
         upload: uuid::Uuid::nil().to_string(),
         upload_bytes: 9,
         upload_sha256: "00".repeat(32),

@@ -12,6 +12,8 @@ use cellar_stacks::{Architecture, Config, FeedScope, cellar_stack};
 use cellar_tests::python;
 use serde_json::{Value, json};
 
+use crate::journey::Project;
+
 const CFN_LINT: &str = "cfn-lint==1.58.0";
 const CHECKOV: &str = "checkov==3.3.30";
 const VALIDATE: &str = "cloudformation-validate==1.14.0";
@@ -59,6 +61,7 @@ impl Templates {
             json!({ "BlockPublicAcls": false });
         resources["ApiFunction"]["Properties"]["MemorySize"] = json!(1);
         all.push((FAULTY.to_owned(), faulty));
+        all.push(("deploy-role.json".to_owned(), deploy_role()));
         for (name, template) in &all {
             fs::write(folder.path().join(name), template.to_string()).unwrap();
         }
@@ -114,6 +117,16 @@ impl Templates {
         assert!(found.is_empty(), "{found:#?}");
         assert!(faults.iter().any(|one| one.rule == fault), "{fault} not found: {faults:#?}");
     }
+}
+
+/// Returns the template of the role that deploys, as `synth ci init` writes it.
+fn deploy_role() -> Value {
+    let pin = format!("octocat/cellar@{}", "0".repeat(40));
+    let run = Project::new().synth(&["--json", "ci", "init", "--print", "--cellar", &pin]);
+    let printed: Value = serde_json::from_str(&run.stdout).unwrap();
+    let files = printed["files"].as_array().unwrap();
+    let role = files.iter().find(|file| file["path"] == ".github/cellar-deploy-role.yaml").unwrap();
+    serde_yaml::from_str(role["text"].as_str().unwrap()).unwrap()
 }
 
 /// Returns every option that changes resources, alone and combined.

@@ -55,7 +55,7 @@ impl World {
         let bobs_fork = cloud.client("bob").spreadsheet(bobs.id).fork(&nonce).await.unwrap().id;
         let http = reqwest::Client::new();
         let upload = upload(&cloud, &http, bobs).await;
-        let subject = Subject { head: head.unwrap(), ..upload };
+        let subject = Subject { head: head.unwrap(), fork: bobs_fork, ..upload };
         Self { cloud, http, alices, bobs: bobs.id, bobs_fork, subject }
     }
 
@@ -116,7 +116,7 @@ async fn upload(cloud: &TestCloud, http: &reqwest::Client, created: CreateReply)
     let object = encode_external_body(&[set_numbers(&[3.0])]).unwrap();
     let sha256 = hexadecimal(&Sha256::digest(&object));
     let asked = serde_json::json!({"bytes": object.len(), "sha256": sha256});
-    let url = format!("{}v1/spreadsheets/{}/uploads", cloud.url, created.id);
+    let url = format!("{}/v1/spreadsheets/{}/uploads", cloud.url, created.id);
     let post = http.post(url).bearer_auth(cloud.token("bob", Role::Editor));
     let post = post.header("content-type", "application/json").body(asked.to_string());
     let granted = post.send().await.unwrap().bytes().await.unwrap();
@@ -128,7 +128,8 @@ async fn upload(cloud: &TestCloud, http: &reqwest::Client, created: CreateReply)
     assert_eq!(put.body(object.clone()).send().await.unwrap().status(), 200);
     let (head, incarnation, upload) =
         (created.head, created.incarnation, granted.upload_id.to_string());
-    Subject { head, incarnation, upload, upload_bytes: object.len(), upload_sha256: sha256 }
+    let (upload_bytes, fork) = (object.len(), created.id);
+    Subject { head, incarnation, fork, upload, upload_bytes, upload_sha256: sha256 }
 }
 
 #[tokio::test(flavor = "multi_thread")]

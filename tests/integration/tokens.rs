@@ -59,7 +59,8 @@ async fn each_refused_token_gets_the_same_bytes_on_every_route() {
     let created = cloud.client("alice").create(&request).await.unwrap();
     let (upload, upload_sha256) = (uuid::Uuid::nil().to_string(), "00".repeat(32));
     let (head, incarnation) = (created.head, created.incarnation);
-    let subject = Subject { head, incarnation, upload, upload_bytes: 9, upload_sha256 };
+    let fork = created.id;
+    let subject = Subject { head, incarnation, fork, upload, upload_bytes: 9, upload_sha256 };
     let http = reqwest::Client::new();
     let claims = cloud.claims("alice", Role::Owner);
     let late = Claims { exp: claims.iat - 3_600, ..claims.clone() };

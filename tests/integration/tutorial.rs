@@ -100,6 +100,10 @@ fn normalize_word(word: &str) -> String {
     if word.starts_with("eyJ") || word.starts_with("cellar-link.") {
         return "TOKEN".to_owned();
     }
+    // The secret of a share link is random.
+    if let Some((before, _)) = word.split_once("?link=") {
+        return format!("{}?link=SECRET", normalize_word(before));
+    }
     let mut word = word.to_owned();
     for id in uuids(&word) {
         word = word.replace(&id, "ID");

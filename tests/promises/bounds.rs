@@ -5,8 +5,9 @@
 use super::source::Source;
 
 /// Names and contents of the files with limits, in the order of `bounds.txt`.
-pub(crate) const LIMITS: [(&str, &str); 7] = [
+pub(crate) const LIMITS: [(&str, &str); 8] = [
     ("sheet.rs", include_str!("../../core/base/src/limits/sheet.rs")),
+    ("calculation.rs", include_str!("../../core/base/src/limits/calculation.rs")),
     ("log.rs", include_str!("../../core/base/src/limits/log.rs")),
     ("api.rs", include_str!("../../core/base/src/limits/api.rs")),
     ("snapshot.rs", include_str!("../../core/base/src/limits/snapshot.rs")),
@@ -72,7 +73,7 @@ fn every_constant_is_a_tested_bound_or_says_why_there_is_none() {
 #[test]
 fn what_is_missing_or_gone_is_found() {
     let limits = "pub const MAX_ROWS: u32 = 1;\npub const B: u32 = 2;\n";
-    let tested = "MAX_ROWS bound core/sheet/src/a1.rs::the_last_row_and_column_are_the_limits";
+    let tested = "MAX_ROWS bound core/grid/src/a1.rs::the_last_row_and_column_are_the_limits";
     let tuned = "B tuning nobody outside can see whether it is exceeded";
     let faults_of = |lines: &[&str]| faults(limits, &lines.join("\n"));
     assert_eq!(faults_of(&["# what", "", tested, tuned]), [""; 0]);
@@ -85,9 +86,9 @@ fn what_is_missing_or_gone_is_found() {
         &[tested, "B tuning so"],
         &[tested, "B bound"],
         &[tested, "B"],
-        &[tested, "B bound core/sheet/src/a1.rs"],
-        &[tested, "B bound core/sheet/src/a1.rs::the_last_row_and_column_are_the_limits"],
-        &["MAX_ROWS bound core/sheet/src/a1.rs::another_name", tuned],
+        &[tested, "B bound core/grid/src/a1.rs"],
+        &[tested, "B bound core/grid/src/a1.rs::the_last_row_and_column_are_the_limits"],
+        &["MAX_ROWS bound core/grid/src/a1.rs::another_name", tuned],
         &["MAX_ROWS bound core/src/nowhere.rs::the_last_row_and_column_are_the_limits", tuned],
     ] {
         assert_eq!(faults_of(lines).len(), 1, "{lines:?}");

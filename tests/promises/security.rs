@@ -84,17 +84,12 @@ fn documents_name_existing_files() {
 
 #[test]
 fn finds_missing_files_and_tests() {
-    let text = "`a` `core/sheet/src/a1.rs` `core/src/gone.rs::x` `core/sheet/src/a1.rs::gone` \
+    let text = "`a` `core/grid/src/a1.rs` `core/src/gone.rs::x` `core/grid/src/a1.rs::gone` \
                 `/v1/health` `x.rs` `.cellar/profile.json` `core/gone.rs`";
     let named: Vec<&str> = quoted_files(text).collect();
     assert_eq!(
         named,
-        [
-            "core/sheet/src/a1.rs",
-            "core/src/gone.rs::x",
-            "core/sheet/src/a1.rs::gone",
-            "core/gone.rs"
-        ]
+        ["core/grid/src/a1.rs", "core/src/gone.rs::x", "core/grid/src/a1.rs::gone", "core/gone.rs"]
     );
     let found: Vec<bool> = named.into_iter().map(|named| check(named).is_ok()).collect();
     assert_eq!(found, [true, false, false, false]);

@@ -27,7 +27,7 @@ globalThis.fetch = async (request, options) => {
 };
 
 export function open(options = {}) {
-  const url = `${options.url ?? config.url}v1/spreadsheets/${config.spreadsheet}`;
+  const url = `${options.url ?? config.url}/v1/spreadsheets/${config.spreadsheet}`;
   const replicache = new Replicache({
     name: 'conformance',
     kvStore: 'mem',

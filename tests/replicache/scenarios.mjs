@@ -58,7 +58,7 @@ const scenarios = {
     await settled(one, 1);
     let lost = false;
     one.onClientStateNotFound = () => (lost = true);
-    const restored = `${client.elsewhere('restored')}v1/spreadsheets/${client.elsewhere('spreadsheet')}`;
+    const restored = `${client.elsewhere('restored')}/v1/spreadsheets/${client.elsewhere('spreadsheet')}`;
     one.pushURL = `${restored}/push`;
     one.pullURL = `${restored}/pull`;
     await one.pull({ now: true }).catch(() => {});

@@ -30,8 +30,16 @@ OTHER_RULES = [
     "extends beyond the largest possible sheet",
     "^the parameter `sheet` is",  # The range is in another sheet.
     "the checkpoint is after the end of the feed",
+    "the cursor is invalid",  # The cells of the cursor are not in order, or not in the sheet.
+    # The syntax of conditions and of regular expressions.
+    "is not a condition: ",
+    "blank rows fulfil all conditions",
+    "^there are more than 16 conditions",
+    "the regular expression is invalid",
+    "^the compiled regular expression has more than",
+    "^`sum` is not a column",
     # JSON Schema takes 7.0 for an integer.
-    r"invalid type: floating point `-?\d+\.0`, expected (u32|u64)",
+    r"invalid type: floating point `-?\d+\.0`, expected (u32|u64|the number of a position)",
 ]
 
 

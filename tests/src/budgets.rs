@@ -73,8 +73,8 @@ pub const PULL_WITHOUT_CHANGES: Budget = Budget::exact("pull (Replicache) withou
 pub const PULL_OF_CHANGES: Budget = Budget::exact("pull (Replicache) of recent changes", 3, 0);
 /// Cost of polling for the newest position.
 pub const POLL: Budget = Budget::exact("poll", 1, 0);
-/// Cost per hour of an open client that receives no changes.
-pub const IDLE_HOUR: Budget = Budget::exact("idle client, per hour", 60, 0);
+/// Cost per hour of an open client that receives no changes, without access checks.
+pub const IDLE_HOUR: Budget = Budget::exact("polls of an idle client, per hour", 60, 0);
 /// Cost of creating a fork: its log and its catalog entry.
 pub const FORK: Budget = Budget::exact("fork a spreadsheet of any size", 3, 9);
 /// Cost of changing a catalog entry with a short event stream.

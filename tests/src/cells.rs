@@ -15,7 +15,7 @@ pub async fn cells(url: &str, token: &str, log: LogId, at: Position) -> Vec<((u3
     let (mut cells, mut from) = (Vec::new(), String::new());
     loop {
         let at = at.pack();
-        let url = format!("{url}v1/spreadsheets/{log}/cells?range={everything}&at={at}{from}");
+        let url = format!("{url}/v1/spreadsheets/{log}/cells?range={everything}&at={at}{from}");
         let reply = reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap();
         let reply = reply.error_for_status().unwrap().bytes().await.unwrap();
         let reply: CellsReply = serde_json::from_slice(&reply).unwrap();

@@ -302,7 +302,7 @@ impl TestCloud {
 
     async fn serve(state: ApiState) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, api::router(state)).await.unwrap() });
         url
     }

@@ -33,6 +33,7 @@ pub fn append_one(
         client_id: client.to_owned(),
         incarnation: created.incarnation,
         acked_id: id - 1,
+        refuse_unchanged: false,
         mutations: vec![SentMutation { id, base, op }],
     }
 }

@@ -9,8 +9,7 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use super::warnings::FORMULAS_NOT_SHIFTED;
-use crate::describe::{describe_operation, inserted_count, row_number, span_name};
+use crate::describe::{SheetNames, describe_operations, inserted_count, row_number, span_name};
 
 pub(super) async fn edit_axis(
     context: &Context,
@@ -20,15 +19,13 @@ pub(super) async fn edit_axis(
 ) -> Result<(), CliError> {
     let change = AxisChange::parse(axis, &args.command)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(args.command.sheet_name()).await?;
+    let sheet_name = args.command.sheet_name();
+    let sheet = editor.sheet_number(sheet_name).await?;
     let operation = change.into_operation(axis, sheet);
     print_truncation_note(output, axis, &operation);
-    let description = describe_operation(&operation);
-    let warnings = [FORMULAS_NOT_SHIFTED.to_owned()];
-    let fields = serde_json::json!({ "warnings": warnings });
-    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
-    output.print_warnings(&warnings);
-    Ok(())
+    let names = SheetNames::of_argument(sheet, sheet_name);
+    let description = describe_operations(std::iter::once(&operation), &names);
+    editor.apply_and_print(output, operation, &description).await
 }
 
 enum AxisChange {

@@ -1,18 +1,23 @@
 //! Determines a command's API URL, token and spreadsheet. Options take precedence over environment
-//! variables, and environment variables over the profile.
+//! variables, environment variables over the profile, and the profile over `cellar login`.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use cellar_api::wire::Head;
+use cellar_api::wire::{DetailsReply, Head};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::LinkToken;
 use cellar_sheet::operation::SheetId;
 
-use super::args::Global;
+use super::args::{Command, Global};
+use super::destination::Destination;
 use super::error::CliError;
+use super::logins::{Login, Logins};
 use super::output::{Output, count};
+use super::reference::SpreadsheetReference;
+use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_spreadsheet};
+use super::spreadsheet_link::SpreadsheetLink;
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
@@ -28,20 +33,27 @@ pub(super) struct Context {
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
+    login: Option<Login>,
+    /// The spreadsheet of the option or the environment, once it was looked up.
+    found: Option<NamedSpreadsheet>,
     client: OnceLock<Client>,
 }
 
 /// Values that take precedence over the profile.
 #[derive(Debug)]
 struct Overrides {
-    spreadsheet: Option<LogId>,
-    spreadsheet_variable: Option<LogId>,
+    spreadsheet: Option<SpreadsheetReference>,
+    spreadsheet_variable: Option<SpreadsheetReference>,
     url: Option<String>,
     token: Option<Token>,
 }
 
 /// A token that `Debug` does not print.
-struct Token(String);
+struct Token {
+    text: String,
+    /// Whether the token is that of a share link whose URL the user passed.
+    is_of_link: bool,
+}
 
 impl std::fmt::Debug for Token {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,36 +61,65 @@ impl std::fmt::Debug for Token {
     }
 }
 
+/// Where a command runs.
+struct Surroundings<'a> {
+    spreadsheet_variable: Option<&'a str>,
+    working_directory: &'a Path,
+    /// `None` if the user has no folder for configuration.
+    logins: Option<&'a Path>,
+}
+
 impl Context {
-    pub(super) fn new(global: Global) -> Result<Self, CliError> {
+    /// `argument` is the spreadsheet that an argument of the command names, if any.
+    pub(super) fn new(
+        global: Global,
+        argument: Option<&SpreadsheetReference>,
+    ) -> Result<Self, CliError> {
         let variable = std::env::var(SPREADSHEET_VARIABLE).ok();
-        Self::in_directory(global, variable.as_deref(), &std::env::current_dir()?)
+        let working_directory = std::env::current_dir()?;
+        let logins = Logins::default_path();
+        let surroundings = Surroundings {
+            spreadsheet_variable: variable.as_deref(),
+            working_directory: &working_directory,
+            logins: logins.as_deref(),
+        };
+        Self::in_surroundings(global, argument, &surroundings)
     }
 
-    fn in_directory(
+    fn in_surroundings(
         global: Global,
-        spreadsheet_variable: Option<&str>,
-        working_directory: &Path,
+        argument: Option<&SpreadsheetReference>,
+        surroundings: &Surroundings<'_>,
     ) -> Result<Self, CliError> {
+        let spreadsheet_variable = match surroundings.spreadsheet_variable {
+            None | Some("") => None,
+            Some(text) => Some(parse_spreadsheet_variable(text)?),
+        };
         // Treat an empty option or environment variable as unset.
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
-        let nearest_profile =
-            Profile::for_command(working_directory, url.as_deref(), token.as_deref())?;
+        let named = [argument, global.spreadsheet.as_ref(), spreadsheet_variable.as_ref()];
+        let link = named.into_iter().flatten().next().and_then(SpreadsheetReference::link);
+        let (url, token) = with_link(url, token, link)?;
+        let token_text = token.as_ref().map(|token| token.text.as_str());
+        let working_directory = surroundings.working_directory;
+        let nearest_profile = Profile::for_command(working_directory, url.as_deref(), token_text)?;
         let (directory, profile) = match nearest_profile {
             Some((directory, profile)) => (directory, Some(profile)),
             None => (working_directory.to_owned(), None),
         };
-        let overrides = Overrides {
-            spreadsheet: global.spreadsheet,
-            spreadsheet_variable: match spreadsheet_variable {
-                None | Some("") => None,
-                Some(id) => Some(parse_spreadsheet_variable(id)?),
-            },
-            url,
-            token: token.map(Token),
+        let login = match (surroundings.logins, &token) {
+            // The URL of a login gets only the token of that login.
+            (None, _) | (_, Some(_)) => None,
+            (Some(path), None) => {
+                let profile_url = profile.as_ref().map(|profile| profile.url.as_str());
+                Logins::read(path)?.find(url.as_deref().or(profile_url))
+            }
         };
-        Ok(Self { overrides, directory, profile, client: OnceLock::new() })
+        let overrides =
+            Overrides { spreadsheet: global.spreadsheet, spreadsheet_variable, url, token };
+        let (found, client) = (None, OnceLock::new());
+        Ok(Self { overrides, directory, profile, login, found, client })
     }
 
     /// Returns the profile if it belongs to the selected API URL.
@@ -90,20 +131,29 @@ impl Context {
         }
     }
 
-    fn url(&self) -> Result<&str, CliError> {
-        if let Some(url) = &self.overrides.url {
-            return Ok(url);
-        }
-        self.profile.as_ref().map(|profile| profile.url.as_str()).ok_or(CliError::NoUrl)
+    /// Returns the profile if both URL and token come from it, and it identifies the stack. A client
+    /// may then follow the profile to another URL.
+    pub(super) fn followed_profile(&self) -> Option<&Profile> {
+        let is_overridden = self.overrides.url.is_some() || self.overrides.token.is_some();
+        let profile = self.profile.as_ref().filter(|_| !is_overridden)?;
+        (profile.identity.is_some() && profile.token.is_some()).then_some(profile)
     }
 
-    /// Returns the token from the options, the environment or the profile, in this order. The
-    /// profile's token is used only for the profile's URL.
+    fn url(&self) -> Result<&str, CliError> {
+        let profile_url = self.profile.as_ref().map(|profile| &profile.url);
+        let login_url = self.login.as_ref().map(|login| &login.url);
+        let url = self.overrides.url.as_ref().or(profile_url).or(login_url);
+        url.map(String::as_str).ok_or(CliError::NoUrl)
+    }
+
+    /// Returns the token from the options, the environment, the profile or the login, in this order.
+    /// The tokens of the profile and of the login are used only for their URLs.
     fn token(&self) -> Option<&str> {
         if let Some(token) = &self.overrides.token {
-            return Some(&token.0);
+            return Some(&token.text);
         }
-        self.matching_profile()?.token.as_deref()
+        let profile_token = self.matching_profile().and_then(|profile| profile.token.as_deref());
+        profile_token.or(self.login.as_ref().map(|login| login.token.as_str()))
     }
 
     pub(super) fn client(&self) -> Result<Client, CliError> {
@@ -126,8 +176,49 @@ impl Context {
         Ok(self.client()?.spreadsheet(id))
     }
 
-    pub(super) fn spreadsheet_option(&self) -> Option<LogId> {
-        self.overrides.spreadsheet
+    pub(super) fn spreadsheet_option(&self) -> Option<&SpreadsheetReference> {
+        self.overrides.spreadsheet.as_ref()
+    }
+
+    /// Looks up the spreadsheet that the option or the environment names, if the command uses it.
+    /// Must be called before [`Context::spreadsheet_id`].
+    pub(super) async fn look_up_selected(&mut self, command: &Command) -> Result<(), CliError> {
+        if command.uses_selected_spreadsheet()
+            && let Some(reference) = self.selecting_reference().cloned()
+        {
+            self.found = Some(self.find_in(&reference, command.search_order()).await?);
+        }
+        Ok(())
+    }
+
+    fn selecting_reference(&self) -> Option<&SpreadsheetReference> {
+        let Overrides { spreadsheet, spreadsheet_variable, .. } = &self.overrides;
+        spreadsheet.as_ref().or(spreadsheet_variable.as_ref())
+    }
+
+    /// Looks up a spreadsheet that an argument names.
+    pub(super) async fn find(
+        &self,
+        reference: &SpreadsheetReference,
+    ) -> Result<NamedSpreadsheet, CliError> {
+        self.find_in(reference, USABLE_FIRST).await
+    }
+
+    async fn find_in(
+        &self,
+        reference: &SpreadsheetReference,
+        order: SearchOrder,
+    ) -> Result<NamedSpreadsheet, CliError> {
+        match reference {
+            SpreadsheetReference::Id(id) => Ok(NamedSpreadsheet { id: *id, name: None }),
+            SpreadsheetReference::Link(link) => {
+                check_same_stack(self.url()?, link)?;
+                Ok(NamedSpreadsheet { id: link.id, name: None })
+            }
+            SpreadsheetReference::Text(text) => {
+                find_spreadsheet(&self.client()?, text, order).await
+            }
+        }
     }
 
     /// The option `-s` takes precedence over the environment, the environment over a share link,
@@ -135,14 +226,53 @@ impl Context {
     pub(super) fn spreadsheet_id(&self) -> Result<LogId, CliError> {
         // Report a missing URL before a missing spreadsheet.
         self.url()?;
+        let found = self.found.as_ref().map(|found| found.id);
+        let named = self.selecting_reference().and_then(SpreadsheetReference::id);
         let shared_spreadsheet = self.share_link()?.map(|link| link.log);
         let profile_spreadsheet = self.matching_profile().and_then(|profile| profile.spreadsheet);
-        self.overrides
-            .spreadsheet
-            .or(self.overrides.spreadsheet_variable)
+        found
+            .or(named)
             .or(shared_spreadsheet)
             .or(profile_spreadsheet)
             .ok_or(CliError::NoSpreadsheet)
+    }
+
+    /// Describes the selected spreadsheet and its stack.
+    pub(super) fn selected_destination(&self) -> Result<Destination, CliError> {
+        let id = self.spreadsheet_id()?;
+        let found_name = self.found.as_ref().and_then(|found| found.name.clone());
+        self.destination(NamedSpreadsheet { id, name: found_name })
+    }
+
+    /// If the name is unknown, it is that of the profile.
+    pub(super) fn destination(
+        &self,
+        spreadsheet: NamedSpreadsheet,
+    ) -> Result<Destination, CliError> {
+        let profile = self.matching_profile();
+        let NamedSpreadsheet { id, name } = spreadsheet;
+        let saved_name = profile
+            .filter(|profile| profile.spreadsheet == Some(id))
+            .and_then(|profile| profile.spreadsheet_name.clone());
+        Ok(Destination {
+            spreadsheet: NamedSpreadsheet { id, name: name.or(saved_name) },
+            stack: profile.and_then(|profile| profile.stack.clone()),
+            link: SpreadsheetLink::new(self.url()?, id),
+        })
+    }
+
+    /// Updates the name in the profile if it is that of the current spreadsheet. Write errors are
+    /// ignored, because the name is only for messages.
+    pub(super) fn remember_name(&mut self, details: &DetailsReply) {
+        let Some(profile) = self.matching_profile() else { return };
+        let is_known = profile.spreadsheet_name.as_ref() == Some(&details.name);
+        if profile.spreadsheet != Some(details.id) || is_known {
+            return;
+        }
+        let name = Some(details.name.clone());
+        let profile = Profile { spreadsheet_name: name, ..profile.clone() };
+        let _ = profile.save(&self.directory);
+        self.profile = Some(profile);
     }
 
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
@@ -190,177 +320,104 @@ impl Context {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
             let edits = count(command_edit_count, "edit is", "edits are");
-            output.print_note(format!("{edits} not sent yet; the next edit sends them first."));
+            output.print_note(format!(
+                "{edits} not sent yet; `cellar sync` or the next edit sends them."
+            ));
         }
         let live_edit_count =
             LiveSheet::count_unsent_edits(spreadsheet.clone(), &self.directory).unwrap_or(0);
         if live_edit_count > 0 {
             let edits =
                 count(live_edit_count, "edit of `cellar edit` is", "edits of `cellar edit` are");
-            output.print_note(format!("{edits} not sent yet; the next `cellar edit` sends them."));
+            output.print_note(format!(
+                "{edits} not sent yet; `cellar sync` or the next `cellar edit` sends them."
+            ));
         }
     }
 
     /// If the profile belongs to another URL, prints a note instead of changing it.
-    pub(super) fn select(&mut self, spreadsheet: LogId, output: &Output) -> Result<(), CliError> {
+    pub(super) fn select(
+        &mut self,
+        spreadsheet: &NamedSpreadsheet,
+        output: &Output,
+    ) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
         let mut profile = match self.matching_profile() {
             Some(matching_profile) => matching_profile.clone(),
-            None if self.profile.is_none() => Profile::new(url),
+            // The token of a share link is saved, because the selection is useless without it.
+            None if self.profile.is_none() => {
+                let link_token = self.overrides.token.as_ref().filter(|token| token.is_of_link);
+                let token = link_token.map(|token| token.text.clone());
+                Profile { token, ..Profile::new(url) }
+            }
             None => {
                 output.print_note(format!(
-                    "{} belongs to another URL and was not changed; select the spreadsheet with -s {spreadsheet}",
-                    Profile::path(&self.directory).display()
+                    "{} belongs to another URL and was not changed; select the spreadsheet with -s {}",
+                    Profile::path(&self.directory).display(),
+                    spreadsheet.id
                 ));
                 return Ok(());
             }
         };
-        profile.spreadsheet = Some(spreadsheet);
+        profile.spreadsheet = Some(spreadsheet.id);
+        profile.spreadsheet_name.clone_from(&spreadsheet.name);
         profile.save(&self.directory)?;
         self.profile = Some(profile);
         Ok(())
     }
 }
 
-fn parse_spreadsheet_variable(id: &str) -> Result<LogId, CliError> {
-    id.parse().map_err(|_| {
+/// Returns the URL and token of a command whose spreadsheet is named by `link`. A token that the
+/// user passed is sent to the URL of a link only if the user passed this URL as well, because links
+/// may come from untrusted people.
+fn with_link(
+    url: Option<String>,
+    token: Option<String>,
+    link: Option<&SpreadsheetLink>,
+) -> Result<(Option<String>, Option<Token>), CliError> {
+    let is_of_link = false;
+    if token.as_deref().is_some_and(SpreadsheetLink::is_url) {
+        return Err(CliError::usage(
+            "the token is a URL",
+            "name the spreadsheet with it: -s URL; a token comes from `synth token create`",
+        ));
+    }
+    let Some(link) = link else { return Ok((url, token.map(|text| Token { text, is_of_link }))) };
+    match &url {
+        Some(url) => check_same_stack(url, link)?,
+        None if token.is_some() => {
+            return Err(CliError::usage(
+                format!("refused to send the token to {}, the URL of the link", escape(&link.url)),
+                "pass the URL together with the token (--url or CELLAR_URL), or omit --token and unset CELLAR_TOKEN",
+            ));
+        }
+        None => {}
+    }
+    let link_token = link.token().map(|text| Token { text, is_of_link: true });
+    let token = token.map(|text| Token { text, is_of_link }).or(link_token);
+    Ok((url.or_else(|| Some(link.url.clone())), token))
+}
+
+fn check_same_stack(url: &str, link: &SpreadsheetLink) -> Result<(), CliError> {
+    if is_same_url(url, &link.url) {
+        return Ok(());
+    }
+    Err(CliError::usage(
+        format!("the link belongs to {}, but the command uses {}", escape(&link.url), escape(url)),
+        "omit --url and unset CELLAR_URL, or name a spreadsheet of that stack",
+    ))
+}
+
+fn parse_spreadsheet_variable(text: &str) -> Result<SpreadsheetReference, CliError> {
+    text.parse::<SpreadsheetReference>().map_err(|error| {
         CliError::usage(
-            format!("{SPREADSHEET_VARIABLE} is not the id of a spreadsheet: `{}`", escape(id)),
-            format!("unset {SPREADSHEET_VARIABLE}, or set it to an id that `cellar list` prints"),
+            format!("{SPREADSHEET_VARIABLE} names no spreadsheet: {error}"),
+            format!(
+                "unset {SPREADSHEET_VARIABLE}, or set it to a name or id that `cellar list` prints"
+            ),
         )
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(byte: u8) -> LogId {
-        LogId::from_uuid(uuid::Uuid::from_bytes([byte; 16]))
-    }
-
-    fn global(url: Option<&str>, token: Option<&str>, spreadsheet: Option<LogId>) -> Global {
-        Global {
-            spreadsheet,
-            url: url.map(str::to_owned),
-            token: token.map(str::to_owned),
-            json: true,
-            cost: false,
-        }
-    }
-
-    fn profile() -> Profile {
-        Profile {
-            url: "http://127.0.0.1:8080".into(),
-            identity: Some("local-1".into()),
-            stack: None,
-            token: Some("profile-token".into()),
-            spreadsheet: Some(id(1)),
-        }
-    }
-
-    fn context(given: Global, profile: Option<&Profile>) -> (tempfile::TempDir, Context) {
-        let folder = tempfile::tempdir().unwrap();
-        if let Some(profile) = profile {
-            profile.save(folder.path()).unwrap();
-        }
-        let context = Context::in_directory(given, None, folder.path()).unwrap();
-        (folder, context)
-    }
-
-    #[test]
-    fn without_url_or_spreadsheet_the_error_says_so() {
-        let (_folder, context) = context(global(None, None, None), None);
-        assert!(matches!(context.client(), Err(CliError::NoUrl)));
-        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoUrl)));
-        let only_url = Profile::new("http://h");
-        let (_folder, context) = super::tests::context(global(None, None, None), Some(&only_url));
-        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoSpreadsheet)));
-    }
-
-    #[test]
-    fn options_override_the_profile() {
-        let (_folder, from_profile) = context(global(None, None, None), Some(&profile()));
-        assert_eq!(from_profile.token(), Some("profile-token"));
-        assert_eq!(from_profile.spreadsheet_id().unwrap(), id(1));
-        let given = global(Some("http://127.0.0.1:8080/"), Some("given"), Some(id(2)));
-        let (_folder, given) = context(given, Some(&profile()));
-        assert_eq!(given.token(), Some("given"));
-        assert_eq!(given.spreadsheet_id().unwrap(), id(2));
-        let (_folder, empty) = context(global(Some(""), Some(""), None), Some(&profile()));
-        assert_eq!(empty.token(), Some("profile-token"));
-    }
-
-    #[test]
-    fn a_share_link_selects_its_spreadsheet() {
-        let link =
-            LinkToken { log: id(6), secret: cellar_catalog::spreadsheet::LinkSecret([1; 16]) };
-        let given = |spreadsheet| {
-            global(Some("http://127.0.0.1:8080"), Some(&link.to_string()), spreadsheet)
-        };
-        let (_folder, of_link) = context(given(None), Some(&profile()));
-        assert_eq!(of_link.spreadsheet_id().unwrap(), id(6));
-        let (_folder, other) = context(given(Some(id(7))), Some(&profile()));
-        assert_eq!(other.spreadsheet_id().unwrap(), id(7));
-    }
-
-    #[test]
-    fn the_identity_is_used_only_for_the_url_of_the_profile() {
-        let identity = |url: Option<&str>, profile: &Profile| {
-            let (_folder, context) = context(global(url, None, None), Some(profile));
-            context.client().unwrap().identity().to_owned()
-        };
-        assert_eq!(identity(None, &profile()), "local-1");
-        assert_eq!(identity(Some("http://127.0.0.1:8080/"), &profile()), "local-1");
-        assert_eq!(identity(Some("http://127.0.0.1:8081"), &profile()), "http://127.0.0.1:8081");
-        for without in [None, Some(String::new())] {
-            let profile = Profile { identity: without, ..profile() };
-            assert_eq!(identity(None, &profile), "http://127.0.0.1:8080");
-        }
-    }
-
-    #[test]
-    fn the_spreadsheet_variable_is_not_used_for_imports() {
-        let folder = tempfile::tempdir().unwrap();
-        profile().save(folder.path()).unwrap();
-        let with = |flag, variable: &str| {
-            Context::in_directory(global(None, None, flag), Some(variable), folder.path())
-        };
-        let variable = with(None, &id(8).to_string()).unwrap();
-        assert_eq!(variable.spreadsheet_id().unwrap(), id(8));
-        assert_eq!(variable.spreadsheet_option(), None);
-        let both = with(Some(id(9)), &id(8).to_string()).unwrap();
-        assert_eq!(both.spreadsheet_id().unwrap(), id(9));
-        assert_eq!(both.spreadsheet_option(), Some(id(9)));
-        assert_eq!(with(None, "").unwrap().spreadsheet_id().unwrap(), id(1));
-        assert!(matches!(with(None, "x"), Err(CliError::Usage { .. })));
-    }
-
-    #[test]
-    fn token_and_spreadsheet_of_the_profile_are_used_only_for_its_url() {
-        let elsewhere = global(Some("https://example.com"), None, None);
-        let (folder, mut context) = context(elsewhere, Some(&profile()));
-        assert_eq!(context.token(), None);
-        assert!(matches!(context.spreadsheet_id(), Err(CliError::NoSpreadsheet)));
-        context.select(id(3), &Output::new(true)).unwrap();
-        let (_, unchanged) = Profile::find(folder.path()).unwrap().unwrap();
-        assert_eq!(unchanged, profile());
-    }
-
-    #[test]
-    fn select_keeps_the_profile_and_never_stores_a_passed_token() {
-        let given = global(Some("http://127.0.0.1:8080"), Some("given"), None);
-        let (folder, mut known) = context(given, Some(&profile()));
-        known.select(id(4), &Output::new(true)).unwrap();
-        let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
-        assert_eq!(saved, Profile { spreadsheet: Some(id(4)), ..profile() });
-        assert_eq!(known.spreadsheet_id().unwrap(), id(4));
-
-        let fresh = global(Some("http://h"), Some("given"), None);
-        let (folder, mut fresh) = context(fresh, None);
-        fresh.select(id(5), &Output::new(true)).unwrap();
-        let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
-        let expected = Profile { spreadsheet: Some(id(5)), ..Profile::new("http://h") };
-        assert_eq!(saved, expected);
-    }
-}
+mod tests;

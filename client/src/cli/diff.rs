@@ -1,15 +1,20 @@
 use cellar_api::wire::DiffReply;
+use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, GENERAL, Value};
-use cellar_sheet::workbook::{AxisDiff, SheetChange, SheetDiff};
+use cellar_sheet::workbook::{AxisDiff, NameDiff, SheetChange, SheetDiff};
 use console::style;
+use serde::Serialize;
 
 use super::args;
+use super::args::DiffSide;
+use super::at::{At, find_optional, print_json_with_times};
 use super::axes::list_spans;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
+use super::reference::SpreadsheetReference;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::text::{escape, escape_shortened};
 
@@ -20,24 +25,92 @@ pub(super) async fn show_differences(
     output: &Output,
     args: args::Diff,
 ) -> Result<u8, CliError> {
+    match (&args.from, args.to.as_ref()) {
+        (DiffSide::At(from), None) => compare_positions(context, output, from, None).await,
+        (DiffSide::At(from), Some(DiffSide::At(to))) => {
+            compare_positions(context, output, from, Some(to)).await
+        }
+        (
+            DiffSide::Spreadsheet { reference: from, .. },
+            Some(DiffSide::Spreadsheet { reference: to, .. }),
+        ) => compare_spreadsheets(context, output, from, to).await,
+        (DiffSide::Spreadsheet { not_a_position, .. }, _)
+        | (_, Some(DiffSide::Spreadsheet { not_a_position, .. })) => Err(CliError::usage(
+            not_a_position.as_str(),
+            "give one or two positions of a spreadsheet, or two spreadsheets",
+        )),
+    }
+}
+
+async fn compare_positions(
+    context: &Context,
+    output: &Output,
+    from: &At,
+    to: Option<&At>,
+) -> Result<u8, CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let later_position = match args.to {
-        Some(position) => position,
+    let from = from.find_and_print(&spreadsheet, output).await?;
+    let to = find_optional(to, &spreadsheet, output).await?;
+    let later_position = match &to {
+        Some(to) => to.position,
         None => spreadsheet.head_at_or_after(context.seen_position(&spreadsheet)).await?.head,
     };
-    let diff = spreadsheet.diff(args.from, later_position).await?;
-    output.print_json(&diff)?;
+    let diff = spreadsheet.diff(from.position, later_position).await?;
+    print_json_with_times(output, &diff, [Some(&from), to.as_ref()])?;
     output.print_lines(diff_lines(&diff))?;
     context.print_unsent_note(&spreadsheet, output);
-    if diff.sheets.is_empty() {
-        output.print_note(format!("No differences between {} and {}.", diff.from, diff.to));
-        return Ok(EXIT_SUCCESS);
+    Ok(exit_code(output, &diff, || format!("{} and {}", diff.from, diff.to)))
+}
+
+/// A JSON result, with the compared spreadsheets.
+#[derive(Serialize)]
+struct DiffOfSpreadsheets<'a> {
+    from_spreadsheet: LogId,
+    to_spreadsheet: LogId,
+    #[serde(flatten)]
+    diff: &'a DiffReply,
+}
+
+async fn compare_spreadsheets(
+    context: &Context,
+    output: &Output,
+    from: &SpreadsheetReference,
+    to: &SpreadsheetReference,
+) -> Result<u8, CliError> {
+    let client = context.client()?;
+    let from = client.spreadsheet(context.find(from).await?.id);
+    let to = client.spreadsheet(context.find(to).await?.id);
+    let from_position = from.head_at_or_after(context.seen_position(&from)).await?.head;
+    let to_position = to.head_at_or_after(context.seen_position(&to)).await?.head;
+    let diff = from.diff_with(from_position, to.id(), to_position).await?;
+    let (from_spreadsheet, to_spreadsheet) = (from.id(), to.id());
+    output.print_json(&DiffOfSpreadsheets { from_spreadsheet, to_spreadsheet, diff: &diff })?;
+    output.print_lines(diff_lines(&diff))?;
+    context.print_unsent_note(&from, output);
+    context.print_unsent_note(&to, output);
+    let describe =
+        || format!("{from_spreadsheet} at {} and {to_spreadsheet} at {}", diff.from, diff.to);
+    Ok(exit_code(output, &diff, describe))
+}
+
+fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> String) -> u8 {
+    if diff.sheets.is_empty() && diff.names.is_empty() {
+        output.print_note(format!("No differences between {}.", compared()));
+        return EXIT_SUCCESS;
     }
-    Ok(EXIT_DIFFERENCES)
+    EXIT_DIFFERENCES
 }
 
 fn diff_lines(diff: &DiffReply) -> Vec<String> {
-    diff.sheets.iter().flat_map(sheet_lines).collect()
+    diff.sheets.iter().flat_map(sheet_lines).chain(diff.names.iter().map(name_line)).collect()
+}
+
+fn name_line(diff: &NameDiff) -> String {
+    let shown = |formula: &Option<String>, absent: &str| {
+        formula.as_deref().map_or_else(|| absent.to_owned(), shorten)
+    };
+    let (before, after) = (shown(&diff.before, "not defined"), shown(&diff.after, "deleted"));
+    format!("name {}: {} -> {}", escape(&diff.name), style(before).red(), style(after).green())
 }
 
 fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
@@ -80,7 +153,7 @@ fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
 }
 
 /// Number formats are included only if the descriptions would otherwise be equal.
-fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
+pub(super) fn describe_change(before: &Cell, after: &Cell) -> (String, String) {
     let (before_text, after_text) = (describe_cell(before), describe_cell(after));
     if before_text != after_text {
         return (before_text, after_text);
@@ -99,6 +172,7 @@ fn describe_cell(cell: &Cell) -> String {
         _ => shorten(&cell.text()),
     };
     match &cell.formula {
+        Some(formula) if cell.value == Value::Empty => shorten(formula),
         Some(formula) => format!("{} ({value})", shorten(formula)),
         None => value,
     }
@@ -141,10 +215,17 @@ mod tests {
                 cell(2, number(None), number(Some("0"))),
                 cell(3, text(&"x".repeat(61)), number(Some("0.00"))),
             ],
-            deleted_cells: vec![CellAt { row: 6, column: 0, cell: number(None) }],
+            deleted_cells: vec![CellAt::new(6, 0, number(None))],
         };
         let (from, to) = (Position::FIRST, Position::FIRST);
-        let diff = DiffReply { from, to, sheets: vec![sheet], spans_truncated: false, next: None };
+        let name = |before: Option<&str>, after: Option<&str>| NameDiff {
+            name: "TAX".into(),
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        };
+        let names = vec![name(None, Some("=0.19")), name(Some("=Sheet1!$B$1"), None)];
+        let (sheets, spans_truncated, next) = (vec![sheet], false, None);
+        let diff = DiffReply { from, to, sheets, names, spans_truncated, next };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain: Vec<String> = diff_lines(&diff)
             .iter()
@@ -160,6 +241,8 @@ mod tests {
             "  B3: 2 formatted as General -> 2 formatted as 0",
             &long,
             "  A7 before: 2 -> deleted",
+            "name TAX: not defined -> =0.19",
+            "name TAX: =Sheet1!$B$1 -> deleted",
         ];
         assert_eq!(plain, expected);
     }

@@ -6,6 +6,7 @@ use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, SheetId, Spans};
 
 use super::context::Context;
+use super::destination::Destination;
 use super::error::CliError;
 use super::output::{Output, count};
 use crate::Spreadsheet;
@@ -20,13 +21,15 @@ const SHEET_IN_DOUBT: &str = "Others have deleted sheets, and it could not be ch
 pub(super) struct CommandEditor {
     pub(super) spreadsheet: Spreadsheet,
     editor: Editor,
+    destination: Destination,
 }
 
 impl CommandEditor {
     pub(super) fn open(context: &Context) -> Result<Self, CliError> {
         let spreadsheet = context.spreadsheet()?;
         let editor = context.editor(&spreadsheet);
-        Ok(Self { spreadsheet, editor })
+        let destination = context.selected_destination()?;
+        Ok(Self { spreadsheet, editor, destination })
     }
 
     /// `name` is `None` for the first sheet.
@@ -36,6 +39,16 @@ impl CommandEditor {
 
     pub(super) async fn list_sheets(&self) -> Result<SheetsReply, CliError> {
         Ok(self.editor.sheets().await?)
+    }
+
+    /// Returns the operation that defines a name.
+    pub(super) async fn definition(
+        &self,
+        name: &str,
+        formula: &str,
+        sheet: Option<&str>,
+    ) -> Result<Operation, CliError> {
+        Ok(self.editor.definition(name, formula, sheet).await?)
     }
 
     pub(super) async fn apply_and_print(
@@ -56,7 +69,7 @@ impl CommandEditor {
         fields: serde_json::Value,
     ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
-        self.print_applied_edit(output, &applied, fields)?;
+        self.print_edit_as_json(output, &applied, fields)?;
         output.print_line(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             let committed_description = self.describe_committed(output, &applied, committed).await;
@@ -65,6 +78,7 @@ impl CommandEditor {
         if applied.sheet_in_doubt {
             output.print_note(SHEET_IN_DOUBT);
         }
+        self.print_destination(output);
         Ok(())
     }
 
@@ -78,19 +92,20 @@ impl CommandEditor {
         }
     }
 
-    /// Sheets are called by their names before the edit.
+    /// Sheets are called by their names before the edit, and new sheets by their new names.
     async fn describe_committed(
         &self,
         output: &Output,
         applied: &AppliedEdit,
         committed: &[Operation],
     ) -> String {
-        let names_before = if !output.json && committed.iter().any(needs_sheet_names) {
+        let mut names = if !output.json && committed.iter().any(needs_sheet_names) {
             read_sheet_names_before(&self.spreadsheet, applied.position).await
         } else {
             SheetNames::default()
         };
-        describe_operations(committed.iter(), &names_before)
+        committed.iter().for_each(|operation| names.record_added(operation));
+        describe_operations(committed.iter(), &names)
     }
 
     /// Sends an edit and waits until it is committed. Prints a note if unsent edits of an earlier,
@@ -108,8 +123,14 @@ impl CommandEditor {
         Ok(applied)
     }
 
+    /// Prints to which spreadsheet and stack the edit went. With `--json`, the printed edit contains
+    /// both.
+    pub(super) fn print_destination(&self, output: &Output) {
+        self.destination.print(*output);
+    }
+
     /// `more_fields` must be a JSON object.
-    pub(super) fn print_applied_edit(
+    pub(super) fn print_edit_as_json(
         &self,
         output: &Output,
         applied: &AppliedEdit,
@@ -125,7 +146,7 @@ impl CommandEditor {
         if let serde_json::Value::Object(more_fields) = more_fields {
             fields.extend(more_fields);
         }
-        Ok(output.print_json(&fields)?)
+        Ok(output.print_json(&self.destination.add_to(&fields))?)
     }
 }
 

@@ -58,12 +58,14 @@ pub(super) enum CliError {
     )]
     FeedGenerationChanged,
     #[error(
-        "no API URL is configured: --url and CELLAR_URL are not set, and .cellar/profile.json was not found"
+        "no API URL is configured: --url and CELLAR_URL are not set, .cellar/profile.json was not found, and you are \
+         not logged in"
     )]
     #[diagnostic(
         code(cellar::no_url),
         help(
-            "start Cellar with `cargo run -p synth -- deploy --local`, or pass --url and --token"
+            "start Cellar with `cargo run -p synth -- deploy --local`, log in with `cellar login URL`, or pass --url and \
+             --token"
         )
     )]
     NoUrl,
@@ -71,17 +73,37 @@ pub(super) enum CliError {
     #[diagnostic(
         code(cellar::no_spreadsheet),
         help(
-            "create one with `cellar create` or `cellar import FILE.csv`, or select one with `cellar use ID` or \
-             -s ID"
+            "create one with `cellar create` or `cellar import FILE.csv`, or select one with `cellar use NAME` \
+             or -s NAME"
         )
     )]
     NoSpreadsheet,
+    #[error("no spreadsheet is named `{text}`, and no id begins like this")]
+    #[diagnostic(
+        code(cellar::unknown_spreadsheet),
+        help(
+            "{}`cellar list` lists the spreadsheets; a new one appears after a few seconds, and can be named by its id \
+             before",
+            describe_similar(similar)
+        )
+    )]
+    UnknownSpreadsheet {
+        text: String,
+        /// Names that contain the text.
+        similar: Vec<String>,
+    },
     #[error("sheet `{name}` already exists")]
     #[diagnostic(
         code(cellar::sheet_exists),
         help("choose another name; `cellar sheets` lists the sheets")
     )]
     SheetExists { name: String },
+    #[error("there is no name `{name}`")]
+    #[diagnostic(
+        code(cellar::unknown_name),
+        help("`cellar names` lists the names; nothing was sent")
+    )]
+    UnknownName { name: String },
     #[error("`{name}` is the only sheet; a spreadsheet must have at least one")]
     #[diagnostic(
         code(cellar::last_sheet),
@@ -168,6 +190,12 @@ pub(super) enum CliError {
         help("run the command again to finish the import; no sheet is imported twice")
     )]
     InterruptedDuringAppend,
+    #[error("{waiting} still wait: others edit the spreadsheet at the same time")]
+    #[diagnostic(
+        code(cellar::edits_waiting),
+        help("run the command again; the edits are kept, and each takes effect once")
+    )]
+    StillWaiting { waiting: String },
     #[error("dependencies of the API are unavailable: {unavailable}")]
     #[diagnostic(
         code(cellar::unhealthy),
@@ -177,6 +205,10 @@ pub(super) enum CliError {
     #[error("cannot write the output: {source}")]
     #[diagnostic(code(cellar::output))]
     Output { source: io::Error },
+}
+
+fn describe_similar(similar: &[String]) -> String {
+    if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) }
 }
 
 /// Implements `From` for library errors, which are wrapped so that they have command-line advice.
@@ -229,11 +261,28 @@ impl CliError {
         if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
     }
 
-    /// Returns whether the server rejected an undo because the undone edit no longer has any
+    /// Returns whether the server refused an undo because the undone edit no longer has any
     /// effect.
     pub(super) fn is_nothing_to_undo(&self) -> bool {
-        matches!(self, Self::Editor(Advised(EditorError::Rejected { rejection, .. }))
-            if rejection.reason == RejectionReason::NothingToUndo)
+        match self {
+            Self::Editor(Advised(EditorError::NothingToReverse { .. })) => true,
+            Self::Editor(Advised(EditorError::Rejected { rejection, .. })) => {
+                rejection.reason == RejectionReason::NothingToUndo
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the server did not respond, so that other edits cannot be sent either.
+    pub(super) fn is_offline(&self) -> bool {
+        match self {
+            Self::Client(Advised(error)) => error.is_offline(),
+            Self::Live(Advised(error)) => error.is_offline(),
+            Self::Editor(Advised(
+                EditorError::Client(source) | EditorError::Waiting { source, .. },
+            )) => source.is_offline(),
+            _ => false,
+        }
     }
 
     /// Returns whether output failed because the reading program has closed the pipe, as `head`

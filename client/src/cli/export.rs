@@ -6,6 +6,7 @@ use cellar_base::position::Position;
 use cellar_sheet::operation::SheetId;
 
 use super::args::{self, ExportFormat};
+use super::at::{find_optional, print_json_with_times};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
@@ -28,9 +29,17 @@ pub(super) async fn export_file(
     check_options_fit_format(&args, format)?;
     check_output_target(&args, format, output)?;
     let spreadsheet = context.spreadsheet()?;
-    let exported = fetch_and_write_cells(context, output, &spreadsheet, &args, format).await?;
+    let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
+    let query = CellsQuery {
+        sheet: args.sheet.clone(),
+        at: at.as_ref().map(|at| at.position),
+        min_position: context.seen_position(&spreadsheet),
+        ..CellsQuery::default()
+    };
+    let exported = fetch_and_write_cells(output, &spreadsheet, &args, query, format).await?;
     let omitted_sheets = count_omitted_sheets(&spreadsheet, &args, format, exported.position).await;
     print_omitted_sheets_note(output, omitted_sheets);
+    print_omitted_names_note(output, exported.omitted_names);
     let warnings = formula_warnings(&exported);
     output.print_warnings(&warnings);
     if writes_to_stdout(&args) {
@@ -40,15 +49,18 @@ pub(super) async fn export_file(
         let read_at = Head { head: exported.position, incarnation: exported.incarnation };
         context.record_seen(&spreadsheet, read_at, first_sheet(&args, &exported));
     }
-    output.print_json(&serde_json::json!({
+    let result = serde_json::json!({
         "spreadsheet": spreadsheet.id(),
         "file": args.file.display().to_string(),
         "position": exported.position,
         "cells": count_cells(&exported),
         "sheets": exported.sheets.iter().map(sheet_as_json).collect::<Vec<_>>(),
         "sheets_left_out": omitted_sheets,
+        "names": exported.names,
+        "names_left_out": exported.omitted_names,
         "warnings": warnings,
-    }))?;
+    });
+    print_json_with_times(output, &result, [at.as_ref()])?;
     output.print_line(summary(&args.file, &exported))?;
     Ok(())
 }
@@ -94,18 +106,12 @@ fn check_output_target(
 }
 
 async fn fetch_and_write_cells(
-    context: &Context,
     output: &Output,
     spreadsheet: &Spreadsheet,
     args: &args::Export,
+    query: CellsQuery,
     format: ExportFormat,
 ) -> Result<Exported, CliError> {
-    let query = CellsQuery {
-        sheet: args.sheet.clone(),
-        at: args.at,
-        min_position: context.seen_position(spreadsheet),
-        ..CellsQuery::default()
-    };
     let spinner = Spinner::new(output);
     let report_progress = |cell_count| spinner.show_cells(cell_count);
     match csv_delimiter(format) {
@@ -177,10 +183,19 @@ fn print_omitted_sheets_note(output: &Output, omitted_sheets: usize) {
     }
 }
 
+fn print_omitted_names_note(output: &Output, omitted_names: usize) {
+    if omitted_names > 0 {
+        let names = count(omitted_names, "name was", "names were");
+        output.print_note(format!(
+            "{names} not exported, because the cells are not in the file or outside Excel's sheets"
+        ));
+    }
+}
+
 fn formula_warnings(exported: &Exported) -> Vec<String> {
-    let formula_count = exported.sheets.iter().map(|sheet| sheet.formulas).sum();
+    let stale_count = exported.sheets.iter().map(|sheet| sheet.stale_formulas).sum();
     let text_count = exported.sheets.iter().map(|sheet| sheet.formula_like_texts).sum();
-    [warnings::exported_formulas(formula_count), warnings::formula_like_texts(text_count)].concat()
+    [warnings::stale_formulas(stale_count), warnings::formula_like_texts(text_count)].concat()
 }
 
 fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {

@@ -7,13 +7,13 @@ use super::catalog;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{COLUMN_GAP, Output, count};
-use super::time::format_utc;
 use crate::Client;
 use crate::feed::{
     Checkpoints, Delivery, FeedProgress, FileCheckpoints, SubscribeError, Subscriber, Subscription,
     subscribe,
 };
 use crate::text::escape;
+use cellar_api::time::format_utc;
 
 const MILLISECONDS_PER_SECOND: u64 = 1_000;
 

@@ -4,12 +4,14 @@ use cellar_api::wire::{ForkRequest, ForkView};
 use console::Alignment;
 
 use super::args;
+use super::at::{find_optional, print_json_with_times};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, format_rows};
-use super::time::format_utc;
+use super::resolve::NamedSpreadsheet;
 use crate::outbox::new_client_id;
 use crate::text::escape;
+use cellar_api::time::format_utc;
 
 pub(super) async fn fork_spreadsheet(
     context: &mut Context,
@@ -19,11 +21,16 @@ pub(super) async fn fork_spreadsheet(
     let spreadsheet = context.spreadsheet()?;
     let nonce = args.nonce.unwrap_or_else(new_client_id);
     let name = args.name.map(|name| name.to_string());
-    let fork = spreadsheet.fork(&ForkRequest { nonce, at: args.at, name }).await?;
+    let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
+    let position = at.as_ref().map(|at| at.position);
+    let request = ForkRequest { name: name.clone(), ..ForkRequest::new(nonce, position) };
+    let fork = spreadsheet.fork(&request).await?;
+    let named_fork = NamedSpreadsheet { id: fork.id, name };
     if !args.no_use {
-        context.select(fork.id, output)?;
+        context.select(&named_fork, output)?;
     }
-    output.print_json(&fork)?;
+    let destination = context.destination(named_fork)?;
+    print_json_with_times(output, &destination.add_to(&fork), [at.as_ref()])?;
     output.print_line(fork.id.to_string())?;
     let shared = format!("The fork shares {} up to {}.", fork.source, fork.position);
     output.print_note(if args.no_use {
@@ -31,6 +38,7 @@ pub(super) async fn fork_spreadsheet(
     } else {
         format!("{shared} The fork is selected. Select the source with: cellar use {}", fork.source)
     });
+    destination.print(*output);
     Ok(())
 }
 

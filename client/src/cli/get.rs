@@ -1,14 +1,18 @@
 use std::sync::Arc;
 
 use cellar_api::wire::{CellsReply, Head, ProblemKind};
+use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Range, Rectangle, column_name};
 use cellar_sheet::metadata::Extent;
 use serde::Serialize;
 
 use super::args;
+use super::at::{find_optional, print_json_with_times};
 use super::context::Context;
 use super::edit::choose_sheet_name;
 use super::error::CliError;
+use super::filter::print_rows;
+use super::formula_notes::print_notes_of_cells;
 use super::output::{Output, count, grouped};
 use crate::cli::table::{Window, render_table};
 use crate::describe::row_number;
@@ -31,21 +35,25 @@ pub(super) async fn print_cells(
     output: &Output,
     args: args::Get,
 ) -> Result<(), CliError> {
+    if !args.conditions.is_empty() {
+        return print_rows(context, output, &args).await;
+    }
     let spreadsheet = context.spreadsheet()?;
     let range = args.range.as_ref();
     let sheet_name = choose_sheet_name(args.sheet.clone(), range)?;
-    let reply = read_cells(context, &spreadsheet, &args, sheet_name.as_deref()).await?;
-    if args.at.is_none() {
+    let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
+    let position = at.as_ref().map(|at| at.position);
+    let reply = read_cells(context, &spreadsheet, &args, position, sheet_name.as_deref()).await?;
+    if position.is_none() {
         let read_at = Head { head: reply.position, incarnation: reply.incarnation };
         let first_sheet = if sheet_name.is_none() { Some(reply.sheet) } else { None };
         context.record_seen(&spreadsheet, read_at, first_sheet);
     }
     context.print_unsent_note(&spreadsheet, output);
     if output.json {
-        output.print_json(&ReplyWithTexts::new(&reply))?;
-        return Ok(());
+        return print_json_with_times(output, &ReplyWithTexts::new(&reply), [at.as_ref()]);
     }
-    print_table(&reply, range, output)
+    print_table(&reply, &args, output)
 }
 
 /// The server reads the cells if `--remote` or a position was passed, or if the folder `.cellar/`
@@ -54,16 +62,17 @@ async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
     args: &args::Get,
+    at: Option<Position>,
     sheet_name: Option<&str>,
 ) -> Result<CellsReply, CliError> {
     let range = args.range.as_ref();
     let min_position = context.seen_position(spreadsheet);
-    let reads_on_server = args.remote || args.at.is_some() || !context.has_state_folder();
+    let reads_on_server = args.remote || at.is_some() || !context.has_state_folder();
     if reads_on_server {
         let query = CellsQuery {
             sheet: sheet_name.map(str::to_owned),
             range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
-            at: args.at,
+            at,
             min_position,
             cursor: None,
         };
@@ -101,7 +110,8 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
     })
 }
 
-fn print_table(reply: &CellsReply, range: Option<&Range>, output: &Output) -> Result<(), CliError> {
+fn print_table(reply: &CellsReply, args: &args::Get, output: &Output) -> Result<(), CliError> {
+    let range = args.range.as_ref();
     let is_explicit = range.is_some();
     let window = clip_to_extent(requested_rectangle(range), reply.extent);
     if window.rows == 0 || window.columns == 0 {
@@ -113,8 +123,10 @@ fn print_table(reply: &CellsReply, range: Option<&Range>, output: &Output) -> Re
         return Ok(());
     }
     check_table_size(window)?;
-    let table = render_table(&reply.cells, window, output.terminal_width());
+    let cells = args.shown(&reply.cells);
+    let table = render_table(&cells, window, output.terminal_width());
     output.print_line(&table.text)?;
+    print_notes_of_cells(output, &cells);
     let shown_window = Window { columns: table.columns, ..window };
     if let Some(note) = truncation_note(shown_window, window, reply.extent, is_explicit) {
         output.print_note(note);
@@ -123,7 +135,11 @@ fn print_table(reply: &CellsReply, range: Option<&Range>, output: &Output) -> Re
 }
 
 fn check_table_size(window: Window) -> Result<(), CliError> {
-    let cell_count = u64::from(window.rows) * u64::from(window.columns);
+    check_table_cells(u64::from(window.rows) * u64::from(window.columns))
+}
+
+/// `cell_count` includes blank cells.
+pub(super) fn check_table_cells(cell_count: u64) -> Result<(), CliError> {
     if cell_count <= MAX_TABLE_CELLS {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-use cellar_api::wire::{EntryKind, EntryView};
+use cellar_api::wire::{EntryKind, EntryView, MergedView, MutationView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
@@ -6,14 +6,16 @@ use cellar_sheet::operation::Operation;
 use console::Alignment;
 
 use super::args;
+use super::at::{find_optional, find_start, print_json_with_times};
+use super::cell_history::show_cell_history;
 use super::context::Context;
 use super::edit::read_sheet_names_before;
 use super::error::CliError;
 use super::output::{Output, format_rows};
-use super::time::format_utc;
 use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
 use crate::text::escape;
+use cellar_api::time::format_utc;
 
 pub(super) async fn show_history(
     context: &Context,
@@ -21,42 +23,83 @@ pub(super) async fn show_history(
     args: args::History,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let history = fetch_newest_entries(&spreadsheet, args.until, args.limit).await?;
-    output.print_json(&serde_json::json!({
-        "entries": history.entries,
+    let until = find_optional(args.until.as_ref(), &spreadsheet, output).await?;
+    let since = find_start(args.since.as_ref(), &spreadsheet, output).await?;
+    let filter = HistoryFilter {
+        since: since.as_ref().map(|since| since.position),
+        author: args.by.clone(),
+        limit: args.limit,
+    };
+    let until_position = until.as_ref().map(|until| until.position);
+    let times = [until.as_ref(), since.as_ref()];
+    if args.target.is_some() || args.sheet.is_some() {
+        return show_cell_history(&spreadsheet, output, &args, until_position, filter, times).await;
+    }
+    let history = fetch_newest_entries(&spreadsheet, until_position, filter).await?;
+    let shown_entries: Vec<&EntryView> =
+        history.entries.iter().filter(|entry| history.filter.is_by_author(entry)).collect();
+    let result = serde_json::json!({
+        "entries": shown_entries,
         "complete": history.next.is_none(),
         "next": history.next,
-    }))?;
+    });
+    print_json_with_times(output, &result, times)?;
     if !output.json {
         let names = sheet_names_before(&spreadsheet, &history.entries).await;
-        output.print_lines(format_entries(&history.entries, names))?;
+        let is_shown = |entry: &EntryView| history.filter.is_by_author(entry);
+        output.print_lines(format_entries(&history.entries, names, is_shown))?;
     }
     context.print_unsent_note(&spreadsheet, output);
     if let Some(next) = history.next {
-        output.print_note(format!("Older entries: cellar history --until {next}"));
+        let by = history.filter.author.as_deref().map(|author| format!(" --by {}", escape(author)));
+        let by = by.unwrap_or_default();
+        output.print_note(format!("Older entries: cellar history --until {next}{by}"));
     }
     Ok(())
 }
 
+/// Which entries or changes are shown.
+pub(super) struct HistoryFilter {
+    /// Only those after this position.
+    pub(super) since: Option<Position>,
+    pub(super) author: Option<String>,
+    /// Maximum number of lines.
+    pub(super) limit: u32,
+}
+
+impl HistoryFilter {
+    fn is_by_author(&self, entry: &EntryView) -> bool {
+        self.author.is_none() || entry.author == self.author
+    }
+}
+
 struct NewestEntries {
-    max_entries: usize,
-    /// Entries, newest first.
+    filter: HistoryFilter,
+    /// Entries, newest first. Includes entries by other authors that change the names of sheets.
     entries: Vec<EntryView>,
+    shown_count: usize,
     /// Position of the newest displayed entry that is older than `entries`, or `None` if there is
     /// none.
     next: Option<Position>,
+    /// Whether all older entries are excluded.
+    has_ended: bool,
 }
 
 async fn fetch_newest_entries(
     spreadsheet: &Spreadsheet,
     until: Option<Position>,
-    limit: u32,
+    filter: HistoryFilter,
 ) -> Result<NewestEntries, CliError> {
-    let mut newest = NewestEntries { max_entries: limit as usize, entries: Vec::new(), next: None };
-    // Request one entry more than `limit` to find out whether older entries exist.
-    let page_size = limit.saturating_add(1).min(MAX_PAGE_ENTRIES);
+    // Request one entry more than `limit` to find out whether older entries exist. If entries are
+    // filtered by author, it is unknown how many must be read.
+    let page_size = match &filter.author {
+        Some(_) => MAX_PAGE_ENTRIES,
+        None => filter.limit.saturating_add(1).min(MAX_PAGE_ENTRIES),
+    };
+    let mut newest = NewestEntries::new(filter);
     let mut pages = spreadsheet.history_pages(until, Some(page_size));
     while newest.next.is_none()
+        && !newest.has_ended
         && let Some(page) = pages.try_next().await?
     {
         newest.add_page(page.entries);
@@ -65,13 +108,32 @@ async fn fetch_newest_entries(
 }
 
 impl NewestEntries {
+    fn new(filter: HistoryFilter) -> Self {
+        Self { filter, entries: Vec::new(), shown_count: 0, next: None, has_ended: false }
+    }
+
     /// If an entry does not fit, stores its position in `next` and ignores the rest of the page.
     fn add_page(&mut self, page_entries: Vec<EntryView>) {
-        for entry in page_entries.into_iter().filter(is_displayed) {
-            if self.entries.len() >= self.max_entries {
+        let max_entries = usize::try_from(self.filter.limit).unwrap_or(usize::MAX);
+        for entry in page_entries {
+            if self.filter.since.is_some_and(|since| entry.position <= since) {
+                self.has_ended = true;
+                return;
+            }
+            if !self.filter.is_by_author(&entry) {
+                if changes_sheet_names(&entry) {
+                    self.entries.push(entry);
+                }
+                continue;
+            }
+            if !is_displayed(&entry) {
+                continue;
+            }
+            if self.shown_count >= max_entries {
                 self.next = Some(entry.position);
                 return;
             }
+            self.shown_count += 1;
             self.entries.push(entry);
         }
     }
@@ -97,6 +159,16 @@ async fn sheet_names_before(
     }
 }
 
+fn changes_sheet_names(entry: &EntryView) -> bool {
+    let mut operations = entry.mutations.iter().flat_map(MutationView::committed_operations);
+    operations.any(|operation| {
+        matches!(
+            operation,
+            Operation::AddSheet(_) | Operation::RenameSheet(_) | Operation::ImportSheet(_)
+        )
+    })
+}
+
 fn entry_needs_sheet_names(entry: &EntryView) -> bool {
     entry.mutations.iter().any(|mutation| {
         needs_sheet_names(&mutation.op)
@@ -105,14 +177,22 @@ fn entry_needs_sheet_names(entry: &EntryView) -> bool {
 }
 
 /// `names` must be the sheet names before the oldest entry.
-fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> Vec<String> {
+fn format_entries(
+    entries_newest_first: &[EntryView],
+    mut names: SheetNames,
+    is_shown: impl Fn(&EntryView) -> bool,
+) -> Vec<String> {
     let mut entry_columns = |entry: &EntryView| {
-        let description = describe_entry(entry, &mut names);
+        // Describe the entry even if it is not shown, because this updates the sheet names.
+        let description =
+            describe_entry(entry, &mut names) + &describe_merge(entry.merged.as_ref());
         let position = entry.position.to_string();
-        [position, format_utc(entry.created_s), author_name(entry), description]
+        let columns = [position, format_utc(entry.created_s), author_name(entry), description];
+        is_shown(entry).then_some(columns)
     };
     // Start with the oldest entry, because each entry may change the sheet names for later entries.
-    let mut rows: Vec<_> = entries_newest_first.iter().rev().map(&mut entry_columns).collect();
+    let mut rows: Vec<_> =
+        entries_newest_first.iter().rev().filter_map(&mut entry_columns).collect();
     rows.reverse();
     format_rows([Alignment::Right, Alignment::Left, Alignment::Left, Alignment::Left], &rows)
 }
@@ -120,6 +200,14 @@ fn format_entries(entries_newest_first: &[EntryView], mut names: SheetNames) -> 
 /// Returns `-` if the author is unknown.
 pub(super) fn author_name(entry: &EntryView) -> String {
     escape(entry.author.as_deref().unwrap_or("-"))
+}
+
+/// Says where merged edits were made. The result is empty for other entries.
+pub(super) fn describe_merge(merged: Option<&MergedView>) -> String {
+    let Some(merged) = merged else { return String::new() };
+    let by = escape(merged.by.as_deref().unwrap_or("-"));
+    let (fork, position, time) = (merged.fork, merged.position, format_utc(merged.created_s));
+    format!(" (made {time} at {position} of fork {fork}, merged by {by})")
 }
 
 /// `names` must contain the sheet names before the entry, and contains the names after the entry
@@ -132,6 +220,9 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     if entry.kind != EntryKind::Edits {
         return "created".to_owned();
     }
+    if let Some(refusal) = describe_refusal(entry, names) {
+        return refusal;
+    }
     let authored = entry.mutations.iter().map(|mutation| &mutation.op);
     let committed: Vec<&Operation> =
         entry.mutations.iter().flat_map(|mutation| mutation.committed_operations()).collect();
@@ -142,7 +233,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     let authored_description = describe_operations(authored, names);
     let committed_description = describe_operations(committed.iter().copied(), names);
     for operation in &committed {
-        names.record_renamed(operation);
+        names.record_renamed_or_deleted(operation);
     }
     if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
         return authored_description;
@@ -150,11 +241,28 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     format!("{authored_description} (as: {committed_description})")
 }
 
+/// Returns `None` if an edit of the entry was not refused.
+fn describe_refusal(entry: &EntryView, names: &SheetNames) -> Option<String> {
+    let refusal_of = |mutation: &MutationView| match mutation.committed.as_deref() {
+        Some([Operation::Rejected(rejection)]) => Some(escape(&rejection.detail)),
+        _ => None,
+    };
+    let refusals: Vec<String> = entry.mutations.iter().map(refusal_of).collect::<Option<_>>()?;
+    let requested = match entry.mutations.as_slice() {
+        [MutationView { op: Operation::Undo(undo), .. }] => format!("undo of {}", undo.position),
+        [MutationView { op: Operation::Revert(revert), .. }] => {
+            format!("revert to {}", revert.position)
+        }
+        mutations => describe_operations(mutations.iter().map(|mutation| &mutation.op), names),
+    };
+    Some(format!("refused: {requested} ({})", refusals.first()?))
+}
+
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::{ExternalBody, MutationView};
+    use cellar_api::wire::ExternalBody;
     use cellar_sheet::cell::Value;
-    use cellar_sheet::operation::{CellEdit, SetCells, SheetId};
+    use cellar_sheet::operation::{CellEdit, Rejection, RejectionReason, SetCells, SheetId, Undo};
 
     use super::*;
 
@@ -172,6 +280,7 @@ mod tests {
             client_key: None,
             mutations: if kind == EntryKind::Edits { vec![mutation] } else { Vec::new() },
             external_body: None,
+            merged: None,
         }
     }
 
@@ -179,7 +288,7 @@ mod tests {
     fn a_line_contains_position_time_author_and_description() {
         let entries =
             [entry(10, EntryKind::Edits, "alice\u{1b}"), entry(0, EntryKind::Snapshot, "bob")];
-        let shown = format_entries(&entries, SheetNames::default());
+        let shown = format_entries(&entries, SheetNames::default(), |_| true);
         let expected = [
             "0.10   2023-11-14T22:13:20Z   alice\\u{1b}   B2 = \"new\"",
             " 0.0   2023-11-14T22:13:20Z   bob           created",
@@ -208,6 +317,7 @@ mod tests {
             sha256: String::new(),
             url: None,
             axis_maps: Vec::new(),
+            named_sheets: Vec::new(),
         };
         let large = EntryView { mutations: vec![], external_body: Some(external), ..moved };
         assert_eq!(
@@ -217,8 +327,20 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_edit_is_not_called_done() {
+        let mut refused = entry(1, EntryKind::Edits, "a");
+        let rejection = Rejection::new(RejectionReason::TooLarge, "too large\u{1b}".to_owned());
+        refused.mutations[0].committed = Some(vec![Operation::Rejected(rejection)]);
+        let described = |entry: &EntryView| describe_entry(entry, &mut SheetNames::default());
+        assert_eq!(described(&refused), "refused: B2 = \"new\" (too large\\u{1b})");
+        refused.mutations[0].op = Operation::Undo(Undo { position: Position::FIRST });
+        assert_eq!(described(&refused), "refused: undo of 0.0 (too large\\u{1b})");
+    }
+
+    #[test]
     fn keeps_the_newest_displayed_entries() {
-        let mut newest = NewestEntries { max_entries: 2, entries: Vec::new(), next: None };
+        let filter = HistoryFilter { since: None, author: None, limit: 2 };
+        let mut newest = NewestEntries::new(filter);
         let of = |num, kind| entry(num, kind, "a");
         newest.add_page(vec![of(5, EntryKind::Edits), of(4, EntryKind::Snapshot)]);
         assert_eq!(newest.next, None);
@@ -229,5 +351,22 @@ mod tests {
             newest.entries.iter().map(|entry| entry.position.entry_number()).collect();
         assert_eq!(nums, [5, 2]);
         assert_eq!(newest.next, Position::new(0, 1).ok());
+    }
+
+    #[test]
+    fn keeps_entries_of_an_author_after_a_position() {
+        let of = |num, author| entry(num, EntryKind::Edits, author);
+        let page = || vec![of(5, "a"), of(4, "b"), of(3, "a"), of(2, "a"), of(1, "a")];
+        let kept = |since, author: Option<&str>| {
+            let since = Position::new(0, since).ok();
+            let author = author.map(str::to_owned);
+            let mut newest = NewestEntries::new(HistoryFilter { since, author, limit: 9 });
+            newest.add_page(page());
+            let kept = newest.entries.iter().map(|entry| entry.position.entry_number());
+            (kept.collect::<Vec<_>>(), newest.has_ended)
+        };
+        assert_eq!(kept(2, Some("a")), (vec![5, 3], true));
+        assert_eq!(kept(3, None), (vec![5, 4], true));
+        assert_eq!(kept(0, Some("b")), (vec![4], false));
     }
 }

@@ -24,22 +24,29 @@ pub(super) async fn import_file(
             "write the data to a file first, then run `cellar import FILE.csv`; to import a file named -, pass ./-",
         ));
     }
-    let into = args.into.or(context.spreadsheet_option());
-    if let (Some(_), Some(into)) = (&args.name, into) {
+    let target = args.into.as_ref().or(context.spreadsheet_option());
+    if args.name.is_some() && target.is_some() {
         return Err(CliError::usage(
-            format!("--name applies to new spreadsheets, but the file is imported into {into}"),
-            format!("omit --name, or rename the spreadsheet with `cellar rename NAME -s {into}`"),
+            "--name applies to new spreadsheets, but the file is imported into an existing one",
+            "omit --name, or rename the spreadsheet with `cellar rename`",
         ));
     }
-    if let Some(sheet) = &args.sheet {
-        let Some(into) = into else { return Err(missing_spreadsheet("--sheet")) };
-        return edits::import_into_sheet(context, output, &args, into, sheet).await;
-    }
-    if args.replace.is_some() && into.is_none() {
-        return Err(missing_spreadsheet("--replace"));
+    for (option, is_set) in
+        [("--sheet", args.sheet.is_some()), ("--replace", args.replace.is_some())]
+    {
+        if is_set && target.is_none() {
+            return Err(missing_spreadsheet(option));
+        }
     }
     if args.dry_run {
         return sheets::print_dry_run(output, &args).await;
+    }
+    let into = match target {
+        Some(target) => Some(context.find(target).await?),
+        None => None,
+    };
+    if let (Some(sheet), Some(into)) = (&args.sheet, &into) {
+        return edits::import_into_sheet(context, output, &args, into, sheet).await;
     }
     sheets::import_as_new_sheets(context, output, &args, into).await
 }
@@ -47,7 +54,7 @@ pub(super) async fn import_file(
 fn missing_spreadsheet(option: &str) -> CliError {
     CliError::usage(
         format!("{option} selects a sheet of an existing spreadsheet"),
-        "select the spreadsheet with --into ID or -s ID",
+        "select the spreadsheet with --into NAME or -s NAME",
     )
 }
 

@@ -3,17 +3,23 @@
 
 mod advice;
 mod args;
+mod at;
 mod axes;
 mod catalog;
+mod cell_history;
 mod context;
 mod cost;
 mod create;
+mod destination;
 mod diff;
 mod edit;
 mod error;
 mod export;
 mod feed;
+mod filter;
+mod find;
 mod fork;
+mod formula_notes;
 mod get;
 mod grid;
 mod head;
@@ -22,16 +28,25 @@ pub mod help;
 mod history;
 mod import;
 mod list;
+mod login;
+mod logins;
+mod merge;
+mod names;
 mod output;
 mod ranges;
+mod reference;
 mod replay;
 pub mod report;
+mod resolve;
+mod reversal;
 mod revert;
 mod set;
 mod sheets;
+mod spreadsheet_link;
 mod stats;
+mod sync;
 pub mod table;
-mod time;
+mod trace;
 mod undo;
 mod use_spreadsheet;
 mod warnings;
@@ -57,8 +72,8 @@ use report::report;
 pub const EXIT_SUCCESS: u8 = 0;
 /// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
-/// Exit code of `cellar diff` if it found differences, and of `cellar replay` if it dropped or
-/// rejected edits.
+/// Exit code of `cellar diff` if it found differences, of `cellar merge` and `replay` if edits were
+/// dropped, rejected or in conflict, and of `cellar sync` if edits were rejected or set aside.
 pub const EXIT_DIFFERENCES: u8 = 2;
 /// Exit code for invalid arguments (`EX_USAGE`).
 pub const EXIT_USAGE: u8 = 64;
@@ -119,9 +134,20 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
 
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
-    match Context::new(cli.global) {
+    let Cli { global, command } = cli;
+    let command = match command {
+        Command::Login(args) => {
+            let log_in = login::log_in(&output, args, global.token);
+            return (run_async(log_in), RequestCosts::default());
+        }
+        Command::Logout(args) => {
+            return (login::log_out(&output, &args), RequestCosts::default());
+        }
+        command => command,
+    };
+    match Context::new(global, command.named_spreadsheet()) {
         Ok(mut context) => {
-            let result = execute_command(&mut context, output, cli.command);
+            let result = execute_command(&mut context, output, command);
             (result, context.cost())
         }
         Err(error) => (Err(error), RequestCosts::default()),
@@ -133,17 +159,16 @@ fn execute_command(
     output: Output,
     command: Command,
 ) -> Result<u8, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKER_THREADS)
-        .enable_all()
-        .build()
-        .map_err(|source| CliError::Output { source })?;
-    runtime.block_on(async {
+    run_async(async {
+        context.look_up_selected(&command).await?;
         let result = match command {
+            // `execute` handles these two, which need no context.
+            Command::Login(_) | Command::Logout(_) => Ok(()),
             Command::Create(args) => create::create_spreadsheet(context, &output, args).await,
             Command::List(args) => list::list_spreadsheets(context, &output, args).await,
             Command::Import(args) => import::import_file(context, &output, args).await,
             Command::Get(args) => get::print_cells(context, &output, args).await,
+            Command::Find(args) => find::find_cells(context, &output, args).await,
             Command::Edit(args) => grid::edit_in_grid(context, &output, args).await,
             Command::Set(args) => set::set_cells(context, &output, args).await,
             Command::Clear(args) => ranges::clear_ranges(context, &output, args).await,
@@ -151,6 +176,8 @@ fn execute_command(
             Command::Rows(args) => axes::edit_axis(context, &output, Axis::Rows, args).await,
             Command::Columns(args) => axes::edit_axis(context, &output, Axis::Columns, args).await,
             Command::Sheets(args) => sheets::list_or_edit_sheets(context, &output, args).await,
+            Command::Names(args) => names::list_or_edit_names(context, &output, args).await,
+            Command::Trace(args) => trace::trace_cell(context, &output, args).await,
             Command::Undo(args) => undo::undo_edit(context, &output, args).await,
             Command::Revert(args) => revert::revert_to_position(context, &output, args).await,
             Command::Details(args) => catalog::show_details(context, &output, args).await,
@@ -162,8 +189,10 @@ fn execute_command(
             Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
-            // `cellar diff` and `cellar replay` choose their own exit codes.
+            // `cellar diff`, `sync`, `merge` and `replay` choose their own exit codes.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
+            Command::Sync(args) => return sync::send_waiting_edits(context, &output, args).await,
+            Command::Merge(args) => return merge::merge_fork(context, &output, args).await,
             Command::Replay(args) => return replay::replay_fork(context, &output, args).await,
             Command::History(args) => history::show_history(context, &output, args).await,
             Command::Watch(args) => watch::watch_changes(context, &output, args).await,
@@ -178,4 +207,13 @@ fn execute_command(
         };
         result.map(|()| EXIT_SUCCESS)
     })
+}
+
+fn run_async(command: impl Future<Output = Result<u8, CliError>>) -> Result<u8, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKER_THREADS)
+        .enable_all()
+        .build()
+        .map_err(|source| CliError::Output { source })?;
+    runtime.block_on(command)
 }

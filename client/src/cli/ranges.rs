@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
 use cellar_sheet::a1::{Range, Rectangle};
-use cellar_sheet::cell::{GENERAL, Value, display, general};
+use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, ClearRange, Operation, SetCells, SetFormat, SheetId};
 
 use super::args;
@@ -13,6 +13,7 @@ use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
+use crate::describe::SheetNames;
 use crate::text::escape;
 
 pub(super) async fn clear_ranges(
@@ -27,7 +28,9 @@ pub(super) async fn clear_ranges(
     let cells_to_clear = CellsToClear::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
-    let range_names: Vec<String> = args.ranges.iter().map(range_name).collect();
+    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
+    let name_range = |range: &Range| range_name(range, sheet, &names);
+    let range_names: Vec<String> = args.ranges.iter().map(name_range).collect();
     let description = format!("{} cleared", range_names.join(", "));
     editor.apply_and_print(output, cells_to_clear.into_operation(sheet), &description).await
 }
@@ -97,59 +100,27 @@ pub(super) async fn format_range(
     let sheet_name = choose_sheet_name(args.sheet, Some(&args.range))?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
-    let (range, format) = (range_name(&args.range), escape(&args.format));
-    let is_supported = is_format_supported(&args.format);
-    let description = if is_supported {
-        format!("{range} formatted as {format}")
-    } else {
-        format!("{range}: format {format} stored, but displayed as General")
-    };
+    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
+    let range = range_name(&args.range, sheet, &names);
+    let description = format!("{range} formatted as {}", escape(&args.format));
     let (rows, columns) = rectangle_spans(args.range.rectangle);
     let operation = Operation::SetFormat(SetFormat { sheet, rows, columns, format: args.format });
-    let fields = serde_json::json!({ "understood": is_supported });
-    editor.apply_and_print_with_fields(output, operation, &description, fields).await?;
-    if !is_supported {
-        output.print_note("`cellar format --help` lists the supported formats.");
-    }
-    Ok(())
+    editor.apply_and_print(output, operation, &description).await
 }
 
-/// Numbers in other formats are displayed as General.
-fn is_format_supported(format: &str) -> bool {
-    // A supported format displays at least one sample number differently from General. The first
-    // sample detects formats with a fixed number of decimals. The second sample detects date and
-    // time formats.
-    const SAMPLES: [f64; 2] = [1.0 / 3.0, 40_909.5];
-    let is_general = |number: f64| display(&Value::Number(number), format) == general(number);
-    format == GENERAL || !SAMPLES.into_iter().all(is_general)
-}
-
-fn range_name(range: &Range) -> String {
+fn range_name(range: &Range, sheet: SheetId, names: &SheetNames) -> String {
     if range.rectangle == Rectangle::EVERYTHING {
-        return "all cells".to_owned();
+        return format!("all cells{}", names.suffix(sheet));
     }
-    range_text(range)
+    names.prefix(sheet) + &range_text(range)
 }
 
 #[cfg(test)]
 mod tests {
+    use cellar_sheet::cell::display;
     use clap::CommandFactory as _;
 
     use super::*;
-
-    #[test]
-    fn distinguishes_supported_formats() {
-        let decimals = (1..=15).map(|decimals| format!("0.{}", "0".repeat(decimals)));
-        for format in decimals.chain(
-            ["General", "0", "yyyy-mm-dd", "dd.mm.yyyy", "hh:mm:ss", "yyyy-mm-ddThh:mm", "yyyy"]
-                .map(str::to_owned),
-        ) {
-            assert!(is_format_supported(&format), "{format}");
-        }
-        for format in ["#,##0.0%", "0%", "0.0000000000000000", "--", "", "general", "@", "d/m/yy"] {
-            assert!(!is_format_supported(format), "{format}");
-        }
-    }
 
     #[test]
     fn clears_each_cell_of_several_ranges_once() {
@@ -168,18 +139,20 @@ mod tests {
         }
     }
 
+    /// Each line of the list has a format, a number and the text that displays the number.
     #[test]
-    fn formats_in_the_help_are_supported() {
+    fn formats_in_the_help_display_what_it_says() {
         let cli = super::super::args::Cli::command();
         let help = cli.find_subcommand("format").unwrap().get_after_help().unwrap().to_string();
-        let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
-        let listed: Vec<&str> = listed
-            .map(|(format, _)| format)
-            .filter(|format| !format.is_empty() && !format.contains("cellar"))
-            .collect();
-        assert!(listed.len() >= 4, "{help}");
-        for format in listed {
-            assert!(is_format_supported(format), "{format}");
+        let list = help.lines().skip_while(|line| !line.starts_with("  Format")).skip(1);
+        let list: Vec<&str> = list.take_while(|line| line.starts_with("  ")).collect();
+        assert!(list.len() >= 8, "{help}");
+        for line in list {
+            let columns: Vec<&str> =
+                line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
+            let [format, number, text] = columns[..] else { panic!("{line}") };
+            let value = Value::Number(number.parse().unwrap());
+            assert_eq!(display(&value, format), text, "{line}");
         }
     }
 }

@@ -1,15 +1,18 @@
 use cellar_base::count::count;
-use cellar_base::identity::LogId;
 use console::Alignment;
 use serde_json::json;
 
 use super::args;
+use super::at::{At, FoundPosition, print_json_with_times};
 use super::context::Context;
+use super::destination::Destination;
 use super::error::CliError;
 use super::output::{Output, format_rows};
+use super::resolve::NamedSpreadsheet;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
+use crate::Spreadsheet;
 use crate::describe::{SheetNames, describe_operations};
-use crate::replay::{ForkReplay, ReplayOutcome, ReplayedEdit};
+use crate::replay::{ForkReplay, KeptDetails, ReplayOutcome, ReplayedEdit};
 use crate::text::escape;
 
 pub(super) async fn replay_fork(
@@ -18,25 +21,43 @@ pub(super) async fn replay_fork(
     args: args::Replay,
 ) -> Result<u8, CliError> {
     let fork = match args.fork {
-        Some(fork_id) => context.client()?.spreadsheet(fork_id),
+        Some(fork) => context.client()?.spreadsheet(context.find(&fork).await?.id),
         None => context.spreadsheet()?,
     };
-    let replay = ForkReplay::plan(&fork, args.onto.position).await?;
+    let onto = find_onto(output, &fork, args.onto.at.as_ref()).await?;
+    let position = onto.as_ref().map(|onto| onto.position);
+    let replay = ForkReplay::plan(&fork, position).await?;
     print_plan_note(output, &replay);
     let (new_fork, edits) = if args.dry_run {
         (None, replay.preview().await?)
     } else {
         let replayed = replay.create_replayed_fork().await?;
+        let name = Some(replay.kept.name.clone()).filter(|name| !name.is_empty());
+        let new_fork = NamedSpreadsheet { id: replayed.id, name };
         if !args.no_use {
-            context.select(replayed.id, output)?;
+            context.select(&new_fork, output)?;
         }
-        (Some(replayed.id), replayed.mutations)
+        (Some(context.destination(new_fork)?), replayed.mutations)
     };
-    print_replay(output, &replay, new_fork, &edits)?;
+    print_replay(output, &replay, onto.as_ref(), new_fork.as_ref(), &edits)?;
     let has_lost_edits = edits
         .iter()
         .any(|edit| matches!(edit.outcome, ReplayOutcome::Dropped | ReplayOutcome::Rejected));
     Ok(if has_lost_edits { EXIT_DIFFERENCES } else { EXIT_SUCCESS })
+}
+
+/// Times are looked up in the source of the fork.
+async fn find_onto(
+    output: &Output,
+    fork: &Spreadsheet,
+    onto: Option<&At>,
+) -> Result<Option<FoundPosition>, CliError> {
+    let Some(onto) = onto else { return Ok(None) };
+    if let Some(position) = onto.position() {
+        return Ok(Some(position.into()));
+    }
+    let source = ForkReplay::source_of(fork).await?;
+    onto.find_and_print(&source, output).await.map(Some)
 }
 
 fn print_plan_note(output: &Output, replay: &ForkReplay) {
@@ -51,27 +72,58 @@ fn print_plan_note(output: &Output, replay: &ForkReplay) {
 fn print_replay(
     output: &Output,
     replay: &ForkReplay,
-    new_fork: Option<LogId>,
+    onto: Option<&FoundPosition>,
+    new_fork: Option<&Destination>,
     edits: &[ReplayedEdit],
 ) -> Result<(), CliError> {
-    output.print_json(&json!({
-        "id": new_fork,
+    let fields = json!({
+        "id": new_fork.map(|new_fork| new_fork.spreadsheet.id),
         "source": replay.source,
         "from": replay.from,
         "onto": replay.onto,
+        "kept": replay.kept,
         "mutations": edits,
-    }))?;
+    });
+    let result = match new_fork {
+        Some(new_fork) => new_fork.add_to(&fields),
+        None => fields,
+    };
+    print_json_with_times(output, &result, [onto])?;
     output.print_lines(format_edits(edits))?;
     let Some(new_fork) = new_fork else {
         output.print_note("Dry run: nothing was changed.");
+        output.print_note(describe_kept(&replay.kept));
         return Ok(());
     };
-    output.print_line(new_fork.to_string())?;
+    output.print_line(new_fork.spreadsheet.id.to_string())?;
+    output.print_note(describe_kept(&replay.kept));
     output.print_note(format!(
         "The existing fork is unchanged. Select it with: cellar use {}",
         replay.fork
     ));
+    new_fork.print(*output);
     Ok(())
+}
+
+/// Says what the new fork has from the existing one, and what it lacks.
+fn describe_kept(kept: &KeptDetails) -> String {
+    let name = match kept.name.as_str() {
+        "" => "no name".to_owned(),
+        name => format!("the name {}", escape(name)),
+    };
+    let members = match &kept.members {
+        Some(members) => count(members.len(), "member", "members"),
+        None => "only you as a member, because your role does not show the others".to_owned(),
+    };
+    let links = match kept.links_left {
+        Some(0) => String::new(),
+        Some(links) => {
+            let links = count(links, "share link does", "share links do");
+            format!(" {links} not open it: create new ones with `cellar links create`.")
+        }
+        None => " Share links of the existing fork do not open it.".to_owned(),
+    };
+    format!("The new fork has {name} and {members}.{links}")
 }
 
 fn format_edits(edits: &[ReplayedEdit]) -> Vec<String> {

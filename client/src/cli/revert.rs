@@ -1,57 +1,170 @@
 use cellar_base::position::Position;
-use cellar_sheet::operation::{Operation, RejectionReason, Revert};
+use cellar_sheet::a1::{Range, Rectangle};
+use cellar_sheet::operation::{Operation, RejectionReason, Revert, Span};
 
 use super::advice::Advised;
 use super::args;
+use super::at::{FoundPosition, print_json_with_times, with_times};
 use super::context::Context;
-use super::edit::CommandEditor;
+use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
+use super::get::range_text;
 use super::output::Output;
-use super::undo::{EntryLookup, SHEET_RECOVERED, read_entry_at, recovers_a_sheet};
+use super::reversal::print_reversal;
+use super::undo::{EntryLookup, read_entry_at};
 use crate::editor::EditorError;
+use crate::sheet_deletion::{find_sheet, list_sheet_names};
+use crate::text::escape;
 
 pub(super) async fn revert_to_position(
     context: &Context,
     output: &Output,
     args: args::Revert,
 ) -> Result<(), CliError> {
-    let position = args.to;
+    let sheet_name = choose_sheet_name(args.sheet, args.range.as_ref())?;
     let editor = CommandEditor::open(context)?;
+    let to = args.to.find_and_print(&editor.spreadsheet, output).await?;
+    let position = to.position;
     // Check that the position exists before sending the revert, because the server appends a log
     // entry even if it rejects the revert.
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
-    let applied = match editor.send(output, Operation::Revert(Revert { position })).await {
+    let part = if sheet_name.is_some() || args.range.is_some() {
+        RevertedPart::find(&editor, position, sheet_name, args.range).await?
+    } else {
+        RevertedPart::whole(position)
+    };
+    let applied = match editor.send(output, Operation::Revert(part.revert)).await {
         Ok(applied) => applied,
         Err(error) => {
-            return match rejection_reason(&error) {
-                Some(RejectionReason::NothingToRevert) => print_nothing_to_revert(output, position),
-                Some(RejectionReason::TooLarge) => Err(CliError::TooMuchToRevert { position }),
-                _ => Err(error),
+            return match Refusal::of(&error) {
+                Some(Refusal::Nothing) => print_nothing_to_revert(output, &to, &part),
+                Some(Refusal::TooLarge) => Err(CliError::TooMuchToRevert { position }),
+                None => Err(error),
             };
         }
     };
-    editor.print_applied_edit(output, &applied, serde_json::json!({ "reverted_to": position }))?;
+    let fields = serde_json::json!({
+        "reverted_to": position,
+        "sheet": part.sheet_name,
+        "range": part.range_text,
+        "reversal": applied.reversal,
+    });
+    let fields = serde_json::json!(with_times(&fields, [Some(&to)]));
+    editor.print_edit_as_json(output, &applied, fields)?;
     let changes = editor.describe_changes(output, &applied).await;
-    output.print_line(format!("reverted to {position}{changes}   at {}", applied.position))?;
-    if recovers_a_sheet(&applied) {
-        output.print_note(SHEET_RECOVERED);
-    }
+    let name = part.described();
+    let reverted = if name.is_empty() { "reverted".to_owned() } else { format!("reverted {name}") };
+    let summary = format!("{reverted} to {position}{changes}   at {}", applied.position);
+    print_reversal(output, &applied, summary)?;
+    editor.print_destination(output);
     Ok(())
 }
 
-fn rejection_reason(error: &CliError) -> Option<RejectionReason> {
-    match error {
-        CliError::Editor(Advised(EditorError::Rejected { rejection, .. })) => {
-            Some(rejection.reason)
+/// The part of the spreadsheet to revert.
+struct RevertedPart {
+    revert: Revert,
+    /// `None` if all sheets are reverted.
+    sheet_name: Option<String>,
+    /// `None` if the revert is not limited to a range.
+    range_text: Option<String>,
+}
+
+impl RevertedPart {
+    fn whole(position: Position) -> Self {
+        Self { revert: Revert::whole(position), sheet_name: None, range_text: None }
+    }
+
+    /// `name` is `None` for the first sheet. If the sheet was replaced since, `name` selects the
+    /// sheet that had this name at `position`.
+    async fn find(
+        editor: &CommandEditor,
+        position: Position,
+        name: Option<String>,
+        range: Option<Range>,
+    ) -> Result<Self, CliError> {
+        let current = editor.list_sheets().await?.sheets;
+        let earlier = editor.spreadsheet.sheets_at(position).await?.sheets;
+        let current_sheet = match &name {
+            Some(name) => find_sheet(&current, name),
+            None => current.first(),
+        };
+        let name =
+            name.or_else(|| current_sheet.map(|sheet| sheet.name.clone())).unwrap_or_default();
+        let kept_sheet = current_sheet
+            .filter(|sheet| earlier.iter().any(|earlier_sheet| earlier_sheet.sheet == sheet.sheet));
+        let Some(sheet) = kept_sheet.or_else(|| find_sheet(&earlier, &name)) else {
+            return Err(CliError::usage(
+                format!(
+                    "sheet `{}` did not exist at {position}; the sheets were: {}",
+                    escape(&name),
+                    list_sheet_names(&earlier)
+                ),
+                "pass the name of one of these sheets, or delete a sheet with `cellar sheets delete`",
+            ));
+        };
+        let whole = Revert { sheet: Some(sheet.sheet), ..Revert::whole(position) };
+        let revert = range.as_ref().map_or(whole, |range| limit_to(whole, range.rectangle));
+        let range_text = range.as_ref().map(range_text);
+        Ok(Self { revert, sheet_name: Some(name), range_text })
+    }
+
+    /// Returns an empty text for the whole spreadsheet.
+    fn described(&self) -> String {
+        match (&self.range_text, &self.sheet_name) {
+            (Some(range), Some(sheet)) => format!("{range} of sheet `{}`", escape(sheet)),
+            (None, Some(sheet)) => format!("sheet `{}`", escape(sheet)),
+            (_, None) => String::new(),
         }
-        _ => None,
     }
 }
 
-fn print_nothing_to_revert(output: &Output, position: Position) -> Result<(), CliError> {
-    output.print_json(&serde_json::json!({ "reverted_to": null }))?;
-    output.print_line(format!("nothing to revert: no difference from {position}"))?;
+fn limit_to(revert: Revert, rectangle: Rectangle) -> Revert {
+    let (rows, columns) = rectangle_spans(rectangle);
+    let only_span = |spans: cellar_sheet::operation::Spans| -> Option<Span> { spans.iter().next() };
+    Revert { rows: only_span(rows), columns: only_span(columns), ..revert }
+}
+
+/// The reason why nothing was reverted, if the command explains it.
+enum Refusal {
+    Nothing,
+    TooLarge,
+}
+
+impl Refusal {
+    fn of(error: &CliError) -> Option<Self> {
+        let CliError::Editor(Advised(error)) = error else { return None };
+        match error {
+            EditorError::NothingToReverse { .. } => Some(Self::Nothing),
+            EditorError::Rejected { rejection, .. } => match rejection.reason {
+                RejectionReason::NothingToRevert => Some(Self::Nothing),
+                RejectionReason::TooLarge => Some(Self::TooLarge),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+fn print_nothing_to_revert(
+    output: &Output,
+    to: &FoundPosition,
+    part: &RevertedPart,
+) -> Result<(), CliError> {
+    let position = to.position;
+    let result = serde_json::json!({
+        "reverted_to": null,
+        "sheet": part.sheet_name,
+        "range": part.range_text,
+    });
+    print_json_with_times(output, &result, [Some(to)])?;
+    let name = part.described();
+    let difference = if name.is_empty() {
+        format!("no difference from {position}")
+    } else {
+        format!("{name} does not differ from {position}")
+    };
+    output.print_line(format!("nothing to revert: {difference}"))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use cellar_sheet::a1::CellName;
-use cellar_sheet::cell::{TypedText, Value, typed_or_text};
+use cellar_sheet::cell::{TypedText, Value, typed_cell};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells};
 
 use super::args;
@@ -9,7 +9,7 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use crate::describe::describe_operation;
+use crate::describe::{SheetNames, describe_operations, join_first};
 use crate::editor::CellReference;
 
 const USAGE: &str =
@@ -32,9 +32,36 @@ pub(super) async fn set_cells(
     let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
     let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let operation_texts = if args.text { Vec::new() } else { texts_like_numbers(&edits) };
     let operation = Operation::SetCells(SetCells { sheet, cells: edits });
-    let description = describe_operation(&operation);
-    editor.apply_and_print(output, operation, &description).await
+    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
+    let description = describe_operations(std::iter::once(&operation), &names);
+    editor.apply_and_print(output, operation, &description).await?;
+    print_texts_note(output, &operation_texts);
+    Ok(())
+}
+
+/// Returns the cells whose text looks like a number or date, such as `5,000` or `12%`.
+fn texts_like_numbers(edits: &[CellEdit]) -> Vec<CellName> {
+    let is_like_a_number = |text: &str| {
+        let unsigned = text.trim_start_matches(['+', '-', '(', '$', '€', '£', '.', ' ']);
+        unsigned.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let texts = edits
+        .iter()
+        .filter(|edit| matches!(&edit.value, Some(Value::Text(text)) if is_like_a_number(text)));
+    texts.map(|edit| CellName { row: edit.row, column: edit.column }).collect()
+}
+
+/// In a table, such a text looks like a number.
+fn print_texts_note(output: &Output, texts: &[CellName]) {
+    if texts.is_empty() {
+        return;
+    }
+    let names = join_first(texts.iter().map(ToString::to_string), texts.len());
+    output.print_note(format!(
+        "Stored as text, because only numbers such as 5000.50 and dates such as 2026-12-24 are recognized: {names}"
+    ));
 }
 
 fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError> {
@@ -45,7 +72,7 @@ fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError>
             return Err(CliError::usage(format!("cell `{cell}` has no value"), USAGE));
         };
         let (cell_name, sheet) = parse_cell(cell)?;
-        parsed.edits.push(to_edit(cell_name, parse_value(value, as_text)));
+        parsed.edits.push(CellEdit::typed(cell_name, parse_value(value, as_text)));
         parsed.sheets.push(sheet);
     }
     Ok(parsed)
@@ -53,13 +80,12 @@ fn parse_pairs(pairs: &[String], as_text: bool) -> Result<ParsedPairs, CliError>
 
 fn parse_value(value_text: &str, as_text: bool) -> TypedText {
     if !as_text {
-        return typed_or_text(value_text);
+        return typed_cell(value_text);
     }
-    let value = match value_text {
+    TypedText::of_value(match value_text {
         "" => Value::Empty,
         text => Value::Text(text.to_owned()),
-    };
-    TypedText { value, format: None }
+    })
 }
 
 /// Returns the name of the sheet that contains all cells, or `None` for the first sheet. `--sheet`
@@ -102,16 +128,6 @@ fn check_no_duplicates(edits: &[CellEdit]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn to_edit(name: CellName, typed: TypedText) -> CellEdit {
-    CellEdit {
-        row: name.row,
-        column: name.column,
-        value: Some(typed.value),
-        formula: None,
-        format: typed.format,
-    }
-}
-
 fn parse_cell(text: &str) -> Result<(CellName, Option<String>), CliError> {
     let reference = CellReference::parse(text)
         .map_err(|why| CliError::usage(format!("`{text}` is {why}"), USAGE))?;
@@ -141,6 +157,12 @@ mod tests {
         assert_eq!(edits[1].format.as_deref(), Some("0.00"));
         let text = parse_pairs(&words("A1 1"), true).unwrap();
         assert_eq!(text.edits[0].value, Some(Value::Text("1".into())));
+        for (as_text, value, formula) in
+            [(false, Value::Empty, Some("=B1*2")), (true, Value::Text("=B1*2".into()), None)]
+        {
+            let edit = &parse_pairs(&words("A1 =B1*2"), as_text).unwrap().edits[0];
+            assert_eq!((edit.value.clone(), edit.formula.as_deref()), (Some(value), formula));
+        }
         let empty = vec!["A1".to_owned(), String::new()];
         for as_text in [false, true] {
             assert_eq!(parse_pairs(&empty, as_text).unwrap().edits[0].value, Some(Value::Empty));

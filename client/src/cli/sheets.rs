@@ -1,9 +1,9 @@
 use cellar_api::wire::{SheetView, SheetsReply};
-use cellar_base::position::Position;
 use cellar_sheet::operation::{AddSheet, DeleteSheet, Operation, RenameSheet};
 use console::Alignment;
 
 use super::args::{self, SheetsCommand};
+use super::at::{At, find_optional, print_json_with_times};
 use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
@@ -17,24 +17,21 @@ pub(super) async fn list_or_edit_sheets(
     args: args::Sheets,
 ) -> Result<(), CliError> {
     match args.command {
-        None => list_sheets(context, output, args.at).await,
+        None => list_sheets(context, output, args.at.as_ref()).await,
         Some(SheetsCommand::Add { name }) => add_sheet(context, output, name).await,
         Some(SheetsCommand::Rename { old, new }) => rename_sheet(context, output, &old, new).await,
         Some(SheetsCommand::Delete { name }) => delete_sheet(context, output, &name).await,
     }
 }
 
-async fn list_sheets(
-    context: &Context,
-    output: &Output,
-    position: Option<Position>,
-) -> Result<(), CliError> {
+async fn list_sheets(context: &Context, output: &Output, at: Option<&At>) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let reply = match position {
-        Some(position) => spreadsheet.sheets_at(position).await?,
+    let at = find_optional(at, &spreadsheet, output).await?;
+    let reply = match &at {
+        Some(at) => spreadsheet.sheets_at(at.position).await?,
         None => spreadsheet.sheets_at_or_after(context.seen_position(&spreadsheet)).await?,
     };
-    output.print_json(&reply)?;
+    print_json_with_times(output, &reply, [at.as_ref()])?;
     output.print_lines(format_sheets(&reply.sheets))?;
     context.print_unsent_note(&spreadsheet, output);
     Ok(())
@@ -55,7 +52,7 @@ async fn add_sheet(context: &Context, output: &Output, name: String) -> Result<(
     let sheets = editor.list_sheets().await?;
     check_name_is_free(&sheets, &name)?;
     let description = format!("added sheet {}", escape(&name));
-    let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name });
+    let operation = Operation::AddSheet(AddSheet { sheet: sheets.next_sheet, name, before: None });
     editor.apply_and_print(output, operation, &description).await
 }
 

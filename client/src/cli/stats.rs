@@ -10,8 +10,8 @@ pub(super) async fn show_statistics(
     output: &Output,
     args: args::Stats,
 ) -> Result<(), CliError> {
-    let spreadsheet = match args.id {
-        Some(id) => context.client()?.spreadsheet(id),
+    let spreadsheet = match args.target {
+        Some(target) => context.client()?.spreadsheet(context.find(&target).await?.id),
         None => context.spreadsheet()?,
     };
     let stats = spreadsheet.stats(context.seen_position(&spreadsheet)).await?;

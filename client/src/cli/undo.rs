@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use cellar_api::wire::{EntryKind, EntryView, MutationView, ProblemKind};
+use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, RejectionReason, Undo};
 
@@ -9,15 +10,14 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
+use super::reversal::print_reversal;
 use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
 /// Maximum number of edits that one command tries to undo. It is small because each attempt is
-/// expensive: the server reads the whole spreadsheet and appends a log entry.
+/// expensive: the server reads the whole spreadsheet.
 const MAX_ATTEMPTS: usize = 10;
-
-pub(super) const SHEET_RECOVERED: &str = "The recovered sheet is the last sheet and has a new number; edits of the old sheet do not affect it.";
 
 pub(super) async fn undo_edit(
     context: &Context,
@@ -29,49 +29,51 @@ pub(super) async fn undo_edit(
         Some(position) => undo_at(&editor, output, position).await?,
         None => undo_newest(&editor, output).await?,
     };
-    let UndoneEdit { position, applied, skipped } = undone;
-    let fields = serde_json::json!({ "undone": position, "skipped": skipped });
-    editor.print_applied_edit(output, &applied, fields)?;
+    let UndoneEdit { position, is_merge, applied, skipped } = undone;
+    let reversal = applied.reversal;
+    let fields =
+        serde_json::json!({ "undone": position, "skipped": skipped, "reversal": reversal });
+    editor.print_edit_as_json(output, &applied, fields)?;
     let changes = editor.describe_changes(output, &applied).await;
-    output.print_line(format!("undid {position}{changes}   at {}", applied.position))?;
-    if recovers_a_sheet(&applied) {
-        output.print_note(SHEET_RECOVERED);
-    }
+    let undone = if is_merge { format!("the merge at {position}") } else { position.to_string() };
+    let summary = format!("undid {undone}{changes}   at {}", applied.position);
+    print_reversal(output, &applied, summary)?;
     if !skipped.is_empty() {
         let skipped_positions = list_positions(&skipped);
         output.print_note(format!(
             "Skipped edits that no longer have an effect: {skipped_positions}"
         ));
     }
+    editor.print_destination(output);
     Ok(())
-}
-
-pub(super) fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
-    let mut operations = applied.committed.iter().flatten();
-    operations.any(|operation| matches!(operation, Operation::AddSheet(_)))
 }
 
 struct UndoneEdit {
     position: Position,
+    /// Whether all edits of a merge were undone.
+    is_merge: bool,
     applied: AppliedEdit,
     /// Positions of newer edits that were skipped because they no longer have an effect.
     skipped: Vec<Position>,
 }
 
-/// The check precedes the undo, because the server appends a log entry even if it rejects the undo.
-async fn check_undoable(spreadsheet: &Spreadsheet, position: Position) -> Result<(), CliError> {
-    let reason = match read_entry_at(spreadsheet, position).await? {
-        EntryLookup::Found(entry) => reason_not_undoable(&entry).map(str::to_owned),
-        EntryLookup::Missing { why } => Some(why),
+/// Returns the entry to undo. The server would say less about an entry that cannot be undone.
+async fn read_undoable(
+    spreadsheet: &Spreadsheet,
+    position: Position,
+) -> Result<EntryView, CliError> {
+    let why = match read_entry_at(spreadsheet, position).await? {
+        EntryLookup::Found(entry) => match reason_not_undoable(&entry) {
+            None => return Ok(*entry),
+            Some(why) => why.to_owned(),
+        },
+        EntryLookup::Missing { why } => why,
     };
-    match reason {
-        Some(why) => Err(CliError::NoEdit { position, why }),
-        None => Ok(()),
-    }
+    Err(CliError::NoEdit { position, why })
 }
 
 pub(super) enum EntryLookup {
-    Found(EntryView),
+    Found(Box<EntryView>),
     /// The log has no entry at this position. `why` is the reason.
     Missing {
         why: String,
@@ -90,7 +92,7 @@ pub(super) async fn read_entry_at(
         return Ok(EntryLookup::Missing { why: escape(&problem.detail) });
     }
     match result?.entries.into_iter().next() {
-        Some(entry) if entry.position == position => Ok(EntryLookup::Found(entry)),
+        Some(entry) if entry.position == position => Ok(EntryLookup::Found(Box::new(entry))),
         _ => Ok(EntryLookup::Missing { why: "the position does not exist".to_owned() }),
     }
 }
@@ -118,9 +120,9 @@ async fn undo_at(
     output: &Output,
     position: Position,
 ) -> Result<UndoneEdit, CliError> {
-    check_undoable(&editor.spreadsheet, position).await?;
+    let entry = read_undoable(&editor.spreadsheet, position).await?;
     let applied = editor.send(output, Operation::Undo(Undo { position })).await?;
-    Ok(UndoneEdit { position, applied, skipped: Vec::new() })
+    Ok(UndoneEdit { position, is_merge: entry.merged.is_some(), applied, skipped: Vec::new() })
 }
 
 /// Undoes the newest edit of the token's author that is still in effect.
@@ -137,8 +139,14 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
     while let Some(entry) = entries_newest_first.try_next().await? {
         let Some(position) = search.visit_older_entry(&entry) else { continue };
         match editor.send(output, Operation::Undo(Undo { position })).await {
-            Ok(applied) => return Ok(UndoneEdit { position, applied, skipped }),
-            Err(error) if error.is_nothing_to_undo() => skipped.push(position),
+            Ok(applied) => {
+                let is_merge = entry.merged.is_some();
+                return Ok(UndoneEdit { position, is_merge, applied, skipped });
+            }
+            Err(error) if error.is_nothing_to_undo() => {
+                search.skip_merge(&entry);
+                skipped.push(position);
+            }
             Err(error) => return Err(error),
         }
         if skipped.len() >= MAX_ATTEMPTS {
@@ -165,9 +173,15 @@ struct UndoSearch {
     /// The position to which the spreadsheet was reverted by the oldest visited revert that is
     /// still in effect. The revert undid all log entries between this position and itself.
     reverted_to: Option<Position>,
+    /// The position to which a sheet or range was reverted by the oldest visited revert that is
+    /// still in effect. Undos between this position and the revert may no longer be in effect.
+    partly_reverted_to: Option<Position>,
     /// Positions of log entries that cannot be undone because they no longer had an effect.
     /// Excludes entries that a later undo or revert may have restored.
     without_effect: BTreeSet<Position>,
+    /// Merges that are undone or cannot be undone, by fork and position. An undo of one of their
+    /// entries applies to all.
+    finished_merges: BTreeSet<(LogId, Position)>,
 }
 
 impl UndoSearch {
@@ -178,26 +192,56 @@ impl UndoSearch {
         let is_reverted = self.reverted_to.is_some_and(|target| position > target);
         let is_in_effect = !is_reverted && !self.undone.contains(&position);
         if let Some((target, mutation)) = find_undo(entry) {
-            self.record_undo(target, mutation, is_in_effect);
+            let is_partly_reverted =
+                self.partly_reverted_to.is_some_and(|reverted_to| position > reverted_to);
+            self.record_undo(target, mutation, is_in_effect, is_partly_reverted);
             return None;
         }
         if is_in_effect && let Some(target) = find_revert_target(entry) {
             self.reverted_to = Some(target);
         }
-        let is_by_author = entry.author.as_deref() == Some(self.author.as_str());
+        if is_in_effect && let Some(target) = find_target_of_partial_revert(entry) {
+            let earlier_target = self.partly_reverted_to.unwrap_or(target);
+            self.partly_reverted_to = Some(earlier_target.min(target));
+        }
+        if self.undone.contains(&position) {
+            self.skip_merge(entry);
+        }
+        // The person who merged edits undoes them, not their author.
+        let actor = match &entry.merged {
+            Some(merged) if self.finished_merges.contains(&(merged.fork, merged.through)) => None,
+            Some(merged) => merged.by.as_deref(),
+            None => entry.author.as_deref(),
+        };
+        let is_by_author = actor == Some(self.author.as_str());
         let has_effect =
             is_in_effect && had_effect(entry) && !self.without_effect.contains(&position);
         (is_by_author && has_effect).then_some(position)
     }
 
-    fn record_undo(&mut self, target: Position, mutation: &MutationView, is_in_effect: bool) {
+    fn skip_merge(&mut self, entry: &EntryView) {
+        if let Some(merged) = &entry.merged {
+            self.finished_merges.insert((merged.fork, merged.through));
+        }
+    }
+
+    /// `is_partly_reverted` states whether the effect of the undo was reverted in a sheet or range.
+    fn record_undo(
+        &mut self,
+        target: Position,
+        mutation: &MutationView,
+        is_in_effect: bool,
+        is_partly_reverted: bool,
+    ) {
         if let [Operation::Rejected(rejection)] = mutation.committed_operations() {
             let is_nothing_to_undo = rejection.reason == RejectionReason::NothingToUndo;
-            let nothing_restored_since = self.undone.is_empty() && self.reverted_to.is_none();
+            let nothing_restored_since = self.undone.is_empty()
+                && self.reverted_to.is_none()
+                && self.partly_reverted_to.is_none();
             if is_nothing_to_undo && nothing_restored_since {
                 self.without_effect.insert(target);
             }
-        } else if is_in_effect {
+        } else if is_in_effect && !is_partly_reverted {
             self.undone.insert(target);
         }
     }
@@ -223,12 +267,26 @@ fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     })
 }
 
-/// Returns `None` if the revert was rejected or the entry is not a revert.
+/// Returns `None` if the revert was rejected or the entry is not a revert of a sheet or range.
+fn find_target_of_partial_revert(entry: &EntryView) -> Option<Position> {
+    entry.mutations.iter().find_map(|mutation| {
+        let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);
+        match &mutation.op {
+            Operation::Revert(revert) if !is_rejected => revert.sheet.and(Some(revert.position)),
+            _ => None,
+        }
+    })
+}
+
+/// Returns `None` if the revert was rejected or the entry is not a revert of all sheets.
 fn find_revert_target(entry: &EntryView) -> Option<Position> {
     entry.mutations.iter().find_map(|mutation| {
         let is_rejected = matches!(mutation.committed_operations(), [Operation::Rejected(_)]);
         match &mutation.op {
-            Operation::Revert(revert) if !is_rejected => Some(revert.position),
+            // A revert of a sheet or range leaves other edits in effect.
+            Operation::Revert(revert) if !is_rejected && revert.sheet.is_none() => {
+                Some(revert.position)
+            }
             _ => None,
         }
     })
@@ -259,6 +317,7 @@ mod tests {
             client_key: None,
             mutations: vec![MutationView { id: 1, base: at(0), op, committed }],
             external_body: None,
+            merged: None,
         }
     }
 
@@ -273,7 +332,7 @@ mod tests {
     }
 
     fn revert_operation(to: u32) -> Operation {
-        Operation::Revert(Revert { position: at(to) })
+        Operation::Revert(Revert::whole(at(to)))
     }
 
     fn revert(num: u32, author: &str, to: u32) -> EntryView {
@@ -294,6 +353,29 @@ mod tests {
             .rev()
             .find_map(|entry| search.visit_older_entry(entry))
             .map(Position::entry_number)
+    }
+
+    fn merged(num: u32, author: &str, by: &str) -> EntryView {
+        let merged = cellar_api::wire::MergedView {
+            fork: LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])),
+            position: at(num),
+            created_s: 0,
+            by: Some(by.to_owned()),
+            through: at(99),
+        };
+        EntryView { merged: Some(merged), ..edit(num, author) }
+    }
+
+    #[test]
+    fn a_merge_is_undone_once_by_the_person_who_merged() {
+        let mut log = vec![edit(1, "alice"), merged(2, "bob", "alice"), merged(3, "bob", "alice")];
+        assert_eq!(found(&log), Some(3));
+        log.push(undo(4, 3));
+        assert_eq!(found(&log), Some(1), "both entries are undone");
+        log.push(undo(5, 4));
+        assert_eq!(found(&log), Some(3), "redone");
+        let log = [edit(1, "alice"), merged(2, "alice", "bob")];
+        assert_eq!(found(&log), Some(1), "Bob merged it");
     }
 
     #[test]
@@ -324,6 +406,19 @@ mod tests {
         let refused = Operation::Rejected(Rejection::new(gone, "x"));
         log.push(entry(9, "bob", revert_operation(0), Some(vec![refused])));
         assert_eq!(found(&log), Some(3), "a rejected revert has no effect");
+    }
+
+    #[test]
+    fn a_revert_of_a_sheet_leaves_other_edits_in_effect() {
+        let mut log = vec![edit(1, "alice"), edit(2, "alice"), undo(3, 1)];
+        let part = Revert { sheet: Some(SheetId::FIRST), ..Revert::whole(at(1)) };
+        let did = vec![edit(1, "").mutations[0].op.clone()];
+        log.push(entry(4, "bob", Operation::Revert(part), Some(did)));
+        assert_eq!(found(&log), Some(2), "the revert may have left its effect in other sheets");
+        log.push(undo(5, 2));
+        assert_eq!(found(&log), Some(1), "its undo may be reverted");
+        log.push(undo(6, 4));
+        assert_eq!(found(&log), None, "its undo is in effect again");
     }
 
     #[test]

@@ -1,19 +1,29 @@
+use serde_json::json;
+
 use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::Output;
+use super::resolve::NamedSpreadsheet;
 
 pub(super) async fn select_spreadsheet(
     context: &mut Context,
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
+    let found = context.find(&args.target).await?;
+    let spreadsheet = context.client()?.spreadsheet(found.id);
     // Read the spreadsheet, so that a wrong id is reported now and not by the next command.
-    let head = context.client()?.spreadsheet(args.id).head().await?;
-    context.select(args.id, output)?;
-    output.print_json(
-        &serde_json::json!({ "id": args.id, "head": head.head, "incarnation": head.incarnation }),
-    )?;
-    output.print_line(format!("selected {} at {}", args.id, head.head))?;
+    let (head, details) = tokio::join!(spreadsheet.head(), spreadsheet.details());
+    let head = head?;
+    // The name is only for messages, so an error is ignored.
+    let name = details.ok().map(|details| details.name).or(found.name);
+    let selected = NamedSpreadsheet { id: found.id, name };
+    context.select(&selected, output)?;
+    let destination = context.destination(selected)?;
+    let fields = json!({ "id": found.id, "head": head.head, "incarnation": head.incarnation });
+    output.print_json(&destination.add_to(&fields))?;
+    output.print_line(format!("selected {} at {}", found.id, head.head))?;
+    destination.print(*output);
     Ok(())
 }

@@ -2,29 +2,13 @@
 
 use super::output::{Output, count};
 
-pub(super) const FORMULAS_NOT_SHIFTED: &str = "Formulas still refer to the same cells as before: Cellar does not shift or calculate formulas yet.";
-
-pub(super) const FORMULAS_NOT_CALCULATED: &str = "formulas are not calculated";
-
-pub(super) fn imported_formulas(formula_count: u64) -> Vec<String> {
-    if formula_count == 0 {
+pub(super) fn stale_formulas(stale_count: u64) -> Vec<String> {
+    if stale_count == 0 {
         return Vec::new();
     }
-    let formulas = count(formula_count, "formula keeps its value", "formulas keep their values");
+    let formulas = count(stale_count, "formula was not calculated", "formulas were not calculated");
     vec![format!(
-        "{formulas} from the file. Cellar does not calculate formulas yet, and does not shift their \
-         references when rows or columns are inserted, deleted or sorted."
-    )]
-}
-
-pub(super) fn exported_formulas(formula_count: u64) -> Vec<String> {
-    if formula_count == 0 {
-        return Vec::new();
-    }
-    let formulas = count(formula_count, "formula was", "formulas were");
-    vec![format!(
-        "{formulas} exported as imported: later edits have neither changed their values nor shifted \
-         their references."
+        "{formulas}: the value that is stored beside the formula was exported, or none. `cellar get` shows why."
     )]
 }
 

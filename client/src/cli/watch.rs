@@ -9,13 +9,14 @@ use cellar_sheet::operation::SheetId;
 use serde::Serialize;
 
 use super::args;
+use super::at::find_optional;
 use super::context::Context;
 use super::edit::{choose_sheet_name, find_sheet_number, read_sheet_names};
 use super::error::CliError;
 use super::history::{author_name, describe_entry, is_displayed};
 use super::output::{COLUMN_GAP, Output};
-use super::time::format_utc;
 use crate::describe::SheetNames;
+use cellar_api::time::format_utc;
 
 use crate::{FollowEvent, Spreadsheet};
 use affects::affects_range;
@@ -90,8 +91,10 @@ impl Watcher {
         output: Output,
         args: &args::Watch,
     ) -> Result<Self, CliError> {
-        let sheets = match args.after {
-            Some(position) => spreadsheet.sheets_at(position).await?,
+        let after = find_optional(args.after.as_ref(), &spreadsheet, &output).await?;
+        let until = find_optional(args.until.as_ref(), &spreadsheet, &output).await?;
+        let sheets = match after {
+            Some(after) => spreadsheet.sheets_at(after.position).await?,
             None => spreadsheet.sheets().await?,
         };
         let sheet_name = choose_sheet_name(args.sheet.clone(), args.range.as_ref())?;
@@ -103,7 +106,7 @@ impl Watcher {
             spreadsheet,
             output,
             filter,
-            until: args.until,
+            until: until.map(|until| until.position),
             printed_head: Head { head: sheets.position, incarnation: sheets.incarnation },
             names: SheetNames::from(&sheets),
         })

@@ -3,28 +3,33 @@
 mod address;
 mod body;
 mod catalog;
+mod cell_history;
 mod chunks;
 mod diff;
 mod feed;
 mod folder;
 mod imports;
+mod merge;
 mod objects;
 mod observed;
 mod pages;
 mod pokes;
 mod retry;
+mod search;
 mod spreadsheet;
 mod subject;
 mod tally;
 mod transport;
 
 pub use body::{BodyFault, MAX_REPLY_BODY_BYTES, read_body};
+pub use cell_history::CellHistoryQuery;
 pub use feed::{FeedQuery, SpreadsheetsQuery};
 pub(crate) use objects::sha256;
 pub use observed::AttemptOutcome;
 pub use pages::ItemStream;
 pub(crate) use pages::{FeedCursor, check_advances};
 pub use pokes::Pokes;
+pub use search::{FilterQuery, FilterTotals, FindQuery};
 pub(crate) use spreadsheet::LastSeen;
 pub use spreadsheet::Spreadsheet;
 pub use tally::RequestCosts;
@@ -148,6 +153,23 @@ impl Client {
     #[must_use]
     pub fn observed(self, observe: impl Fn(AttemptOutcome) + Send + Sync + 'static) -> Self {
         Self { transport: self.transport.observed(observed::Observer::new(observe)), ..self }
+    }
+
+    /// Returns a client of the same stack at another URL or with a renewed token, such as after a local
+    /// stack was restarted at another port. The costs of both clients are counted together. Returns
+    /// `None` if the token is that of another subject (user), whose local state is separate.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Client::new`].
+    pub fn moved_to(&self, url: &str, token: Option<&str>) -> Result<Option<Self>, ClientError> {
+        let moved = Self {
+            transport: self.transport.moved_to(url, token)?,
+            identity: Some(self.identity().to_owned()),
+            subject: Arc::new(TokenSubject::of_token(token)),
+            folder: self.folder.clone(),
+        };
+        Ok((moved.subject() == self.subject()).then_some(moved))
     }
 
     /// Returns the stack name, or the URL if no name is set. Unsent edits are stored under this

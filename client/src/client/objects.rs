@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use cellar_api::cost::Cost;
 use cellar_api::{
     wire::AppendReply, wire::CompleteRequest, wire::ExternalBody, wire::MutationView,
-    wire::SheetAxisMaps, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
+    wire::NamedSheet, wire::UploadReply, wire::UploadRequest, wire::hexadecimal,
 };
-use cellar_base::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_UPLOAD_BYTES};
+use cellar_base::limits::{MAX_AXIS_RUNS, MAX_MOVED_SHEETS, MAX_SHEETS, MAX_UPLOAD_BYTES};
 use cellar_log::entry::decode_external_body;
-use cellar_log::transform::{SheetMap, SpaceMap, transform};
+use cellar_log::transform::{FormulaSheet, FormulaSheets, SheetMap, SpaceMap, transform};
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{SheetId, Spans};
 use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue};
@@ -179,8 +179,7 @@ fn decode_mutations(external: &ExternalBody, object: &[u8]) -> Result<Vec<Mutati
     if u32::try_from(operations.len()) != Ok(external.count) {
         return Err("the number of mutations in the body differs from the entry".to_owned());
     }
-    let map =
-        decode_space_map(&external.axis_maps).ok_or("the axis maps of the entry are invalid")?;
+    let map = decode_space_map(external).ok_or("the axis maps of the entry are invalid")?;
     let to_view = |(id, op)| {
         let committed = transform(&op, &map);
         MutationView { id, base: external.base, op, committed }
@@ -215,17 +214,22 @@ pub(super) fn parse_object_url(url: &str) -> Option<Url> {
 
 /// The axis maps transform the entry's operations from their base to the entry's position. Returns
 /// `None` if the axis maps are invalid.
-fn decode_space_map(sheet_maps: &[SheetAxisMaps]) -> Option<SpaceMap> {
-    if sheet_maps.len() > MAX_MOVED_SHEETS {
+fn decode_space_map(external: &ExternalBody) -> Option<SpaceMap> {
+    let ExternalBody { axis_maps, named_sheets, .. } = external;
+    if axis_maps.len() > MAX_MOVED_SHEETS || named_sheets.len() > MAX_SHEETS {
         return None;
     }
-    let sheets = sheet_maps.iter().map(|sheet| {
+    let sheets = axis_maps.iter().map(|sheet| {
         let rows = decode_axis_map(Axis::Rows, &sheet.rows)?;
         let columns = decode_axis_map(Axis::Columns, &sheet.columns)?;
         Some((sheet.sheet, SheetMap { target: sheet.target, rows, columns }))
     });
     let sheets: Option<Vec<(SheetId, SheetMap)>> = sheets.collect();
-    sheets.map(SpaceMap::from_sheets)
+    let names = named_sheets.iter().map(|NamedSheet { name, sheet, target_name }| {
+        (name.clone(), FormulaSheet { sheet: *sheet, later_name: target_name.clone() })
+    });
+    let formula_sheets = FormulaSheets::from_names(names);
+    sheets.map(|sheets| SpaceMap::from_sheets(sheets).with_formula_sheets(formula_sheets))
 }
 
 /// Each run is a tuple of `src`, `dst` and `len`. Returns `None` if a run is invalid or there are

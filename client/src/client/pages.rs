@@ -212,8 +212,8 @@ impl Page for HistoryReply {
 /// All pages are read at the log position of the first page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellsCursor {
-    at: Option<Position>,
-    cursor: String,
+    pub(super) at: Option<Position>,
+    pub(super) cursor: String,
 }
 
 impl fmt::Display for CellsCursor {
@@ -223,6 +223,12 @@ impl fmt::Display for CellsCursor {
 }
 
 impl CellsCursor {
+    /// Returns the cursor of the page after one that was read at `position`. `next` is the field of that
+    /// page.
+    pub(super) fn after_page(position: Position, next: Option<&String>) -> Option<Self> {
+        Some(Self { at: Some(position), cursor: next?.clone() })
+    }
+
     /// Returns `None` if the query starts at the first page.
     pub(super) fn of_query(query: &CellsQuery) -> Option<Self> {
         Some(Self { at: query.at, cursor: query.cursor.clone()? })
@@ -241,7 +247,7 @@ impl Page for CellsReply {
     type Cursor = CellsCursor;
 
     fn next_cursor(&self) -> Option<CellsCursor> {
-        Some(CellsCursor { at: Some(self.position), cursor: self.next.clone()? })
+        CellsCursor::after_page(self.position, self.next.as_ref())
     }
 
     /// The cursor is the first cell of the next page. The cells are in row-major order.

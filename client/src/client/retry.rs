@@ -38,7 +38,7 @@ impl Failure {
     pub(super) fn may_have_been_executed(&self) -> bool {
         match self {
             Self::NotConnected { .. } => false,
-            Self::Problem { problem, .. } => problem.status >= 500,
+            Self::Problem { problem, .. } => !problem.is_refusal(),
             Self::Status { status, .. } => !(300..500).contains(status),
             Self::TimedOut | Self::Lost { .. } | Self::TooLarge => true,
         }

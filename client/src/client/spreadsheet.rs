@@ -1,10 +1,12 @@
 //! A handle to a spreadsheet, with the requests that read the spreadsheet's log and cells.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cellar_api::wire::{
     AppendReply, AppendRequest, CellAt, CellsReply, EntriesReply, EntryView, ForkReply,
-    ForkRequest, ForkView, ForksReply, Head, HistoryReply, LoadReply, SheetsReply, StatsReply,
+    ForkRequest, ForkView, ForksReply, Head, HistoryReply, LoadReply, PositionOrTime, SheetsReply,
+    StatsReply,
 };
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
@@ -235,15 +237,27 @@ impl Spreadsheet {
             .with_text("cursor", query.cursor.clone())
             .with_position("min_position", query.min_position);
         let page: CellsReply = self.client.transport.send(call).await?;
-        match query.at {
-            Some(at) if at != page.position => {
-                let why = format!("position {at} was requested, not {}", page.position);
+        self.check_read(query.at, page.position, page.incarnation)?;
+        Ok(page)
+    }
+
+    /// Checks that cells were read at the requested position, and records that the program has seen the
+    /// newest state if it requested it.
+    pub(super) fn check_read(
+        &self,
+        requested: Option<Position>,
+        position: Position,
+        incarnation: u32,
+    ) -> Result<(), ClientError> {
+        match requested {
+            Some(at) if at != position => {
+                let why = format!("position {at} was requested, not {position}");
                 Err(self.client.unexpected_reply(why))
             }
-            Some(_) => Ok(page),
+            Some(_) => Ok(()),
             None => {
-                self.record_read(page.position, page.incarnation);
-                Ok(page)
+                self.record_read(position, incarnation);
+                Ok(())
             }
         }
     }
@@ -311,6 +325,27 @@ impl Spreadsheet {
             .with_position("until", until)
             .with_text("limit", limit.map(|limit| limit.to_string()));
         self.client.transport.send(call).await
+    }
+
+    /// Returns the last entry whose time is not later than `time`. The state at its position is the
+    /// state as it was at that time. The time of an entry is the clock of the server that wrote it,
+    /// in whole seconds; the fraction of a second in `time` has no effect.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ClientError`] if the request fails. A problem of kind `UnknownPosition` means that
+    /// the spreadsheet was created after `time`.
+    pub async fn entry_at_time(&self, time: SystemTime) -> Result<EntryView, ClientError> {
+        let unix_s = time.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+        let until = PositionOrTime::Time { unix_s };
+        let call = self
+            .call(Method::GET)
+            .with_segment("history")
+            .with_text("until", Some(until.to_string()))
+            .with_text("limit", Some("1".to_owned()));
+        let page: HistoryReply = self.client.transport.send(call).await?;
+        let entry = page.entries.into_iter().next();
+        entry.ok_or_else(|| self.client.unexpected_reply("the response has no entry"))
     }
 
     /// Returns the sheets in tab order at the newest position

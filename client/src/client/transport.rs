@@ -164,6 +164,12 @@ impl Transport {
         Self { observer, ..self }
     }
 
+    /// Returns a transport to another URL that counts costs together with this one.
+    pub(super) fn moved_to(&self, url: &str, token: Option<&str>) -> Result<Self, ClientError> {
+        let (tally, observer) = (self.tally.clone(), self.observer.clone());
+        Ok(Self { tally, observer, ..Self::new(url, token)? })
+    }
+
     pub(super) fn base(&self) -> &str {
         &self.base_text
     }

@@ -1,7 +1,7 @@
 //! Sets single cells, which are identified by references such as `Sheet2!B3`.
 
 use cellar_sheet::a1::{CellName, Range};
-use cellar_sheet::cell::{TypedText, Value, typed_or_text};
+use cellar_sheet::cell::{TypedText, Value, typed_cell};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells};
 
 use super::{AppliedEdit, Editor, EditorError};
@@ -31,8 +31,9 @@ impl CellReference {
 
 impl Spreadsheet {
     /// Sets a cell to a text, which is interpreted as if a user had typed it. `42`, `2.50`,
-    /// `2026-03-01` and `TRUE` become numbers, dates and booleans. An empty text clears the cell,
-    /// and any other text stays a text. `cell` is a reference such as `B3` or `Sheet2!B3`.
+    /// `2026-03-01` and `TRUE` become numbers, dates and booleans. A text that starts with `=`
+    /// becomes a formula. An empty text clears the cell, and any other text stays a text. `cell` is
+    /// a reference such as `B3` or `Sheet2!B3`.
     ///
     /// The reference is based on the newest state that the program has read through this handle,
     /// for example with [`Spreadsheet::cells`] or [`Spreadsheet::sheets`]. If other clients have
@@ -49,7 +50,7 @@ impl Spreadsheet {
     /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference. Returns another
     /// [`EditorError`], whose variant states whether the edit was committed, if the edit fails.
     pub async fn set(&self, cell: &str, text: &str) -> Result<AppliedEdit, EditorError> {
-        self.set_typed(cell, typed_or_text(text)).await
+        self.set_typed(cell, typed_cell(text)).await
     }
 
     /// Like [`Spreadsheet::set`], but sets the value as given, without interpreting it as typed
@@ -60,7 +61,7 @@ impl Spreadsheet {
     /// Returns [`EditorError::InvalidCell`] if `cell` is not a cell reference. Returns another
     /// [`EditorError`], whose variant states whether the edit was committed, if the edit fails.
     pub async fn set_value(&self, cell: &str, value: Value) -> Result<AppliedEdit, EditorError> {
-        self.set_typed(cell, TypedText { value, format: None }).await
+        self.set_typed(cell, TypedText::of_value(value)).await
     }
 
     async fn set_typed(&self, cell: &str, typed: TypedText) -> Result<AppliedEdit, EditorError> {
@@ -69,13 +70,7 @@ impl Spreadsheet {
         let editor = self.editor()?;
         editor.base_on_last_seen(self.last_seen()).await?;
         let sheet = editor.sheet(reference.sheet.as_deref()).await?;
-        let edit = CellEdit {
-            row: reference.cell.row,
-            column: reference.cell.column,
-            value: Some(typed.value),
-            formula: None,
-            format: typed.format,
-        };
+        let edit = CellEdit::typed(reference.cell, typed);
         let applied =
             editor.apply(Operation::SetCells(SetCells { sheet, cells: vec![edit] })).await?;
         self.set_last_seen(LastSeen::Edited);

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use cellar_api::wire::ProblemKind;
 use cellar_log::entry::BodyError;
 use cellar_sheet::operation::{InvalidOperation, Rejection};
 
 use crate::ClientError;
 use crate::files::FileError;
+use crate::text::escape;
 
 /// An edit failed. It was not committed, or it is unknown whether it was committed.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +56,12 @@ pub enum EditorError {
         /// Reason given by the server, with control characters escaped.
         rejection: Rejection,
     },
+    /// The undo or revert would change nothing. Nothing was appended.
+    #[error("{why}")]
+    NothingToReverse {
+        /// Reason given by the server, with control characters escaped.
+        why: String,
+    },
     /// The server rejected an edit that was left over from an interrupted command. The new edit was
     /// not sent.
     #[error(
@@ -86,6 +94,14 @@ pub enum EditorError {
         /// Error of the last request.
         source: Box<ClientError>,
     },
+    /// Edits of interrupted commands could not be sent. They are kept.
+    #[error("edits were not sent ({edits}): {source}")]
+    Waiting {
+        /// Descriptions of the edits.
+        edits: String,
+        /// Error of the last request.
+        source: Box<ClientError>,
+    },
     /// The edits may have been committed, but they cannot be resent. They were moved to a file.
     #[error(
         "this edit may or may not have been made: {edits}. An earlier attempt was not answered, and \
@@ -99,6 +115,18 @@ pub enum EditorError {
         /// Error returned by the server.
         source: Box<ClientError>,
     },
+}
+
+impl EditorError {
+    /// Returns the error of an edit that was certainly not committed.
+    pub(super) fn of_uncommitted(error: ClientError) -> Self {
+        if let ClientError::Problem { problem, .. } = &error
+            && problem.kind == ProblemKind::NothingToReverse
+        {
+            return Self::NothingToReverse { why: escape(&problem.detail) };
+        }
+        Self::Client(Box::new(error))
+    }
 }
 
 impl From<ClientError> for EditorError {

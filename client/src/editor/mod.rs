@@ -7,15 +7,20 @@
 
 mod cells;
 mod error;
+mod names;
 mod sheets;
+#[cfg(feature = "cli")]
+mod waiting;
 
 #[cfg(feature = "cli")]
 pub(crate) use cells::CellReference;
 pub use error::EditorError;
+#[cfg(feature = "cli")]
+pub(crate) use waiting::{RejectedEdit, SentEdits};
 
 use std::path::Path;
 
-use cellar_api::{wire::AppendedMutation, wire::MutationStatus};
+use cellar_api::{wire::AppendedMutation, wire::MutationStatus, wire::ReversalReport};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, SheetId};
 
@@ -27,6 +32,8 @@ use crate::outbox::{
 use crate::sheet_deletion::is_deleted_at;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
+
+pub(crate) const FOLDER: &str = "clients";
 
 /// Edits one spreadsheet as one subject (user).
 #[derive(Debug)]
@@ -49,6 +56,9 @@ pub struct AppliedEdit {
     pub sheet_in_doubt: bool,
     /// Number of unsent edits from interrupted commands that were sent before this edit.
     pub earlier_edits: usize,
+    /// Effect of an undo or revert in numbers. `None` for other edits, and if
+    /// the edit was committed by an earlier request whose response was lost.
+    pub reversal: Option<ReversalReport>,
 }
 
 impl Editor {
@@ -57,7 +67,7 @@ impl Editor {
     /// another subject.
     #[must_use]
     pub fn new(spreadsheet: Spreadsheet, dir: &Path) -> Self {
-        let folder = dir.join(STATE_FOLDER).join("clients");
+        let folder = dir.join(STATE_FOLDER).join(FOLDER);
         Self { outbox: Outbox::new(spreadsheet, &folder) }
     }
 
@@ -107,7 +117,8 @@ impl Editor {
         if is_changed || is_new { self.outbox.write(&state) } else { Ok(()) }
     }
 
-    /// Commits an edit. Edits that were left over from interrupted commands are resent first.
+    /// Commits an edit. Edits that were left over from interrupted commands are resent first. An undo or
+    /// revert that would change nothing is refused and leaves no entry.
     ///
     /// # Errors
     ///
@@ -115,6 +126,7 @@ impl Editor {
     /// committed, or may have been committed.
     pub async fn apply(&self, operation: Operation) -> Result<AppliedEdit, EditorError> {
         let operation = operation.validated().map_err(|fault| EditorError::Invalid { fault })?;
+        let is_reversal = matches!(operation, Operation::Undo(_) | Operation::Revert(_));
         let (payload, object) =
             EditPayload::encode(operation).map_err(|fault| EditorError::TooLarge { fault })?;
         let _lock = self.outbox.lock().await?;
@@ -122,6 +134,7 @@ impl Editor {
         let sheet_known_at = state.seen;
         let earlier_edits = self.send_earlier_edits(&mut state).await?;
         self.outbox.add_edit(&mut state, payload, object)?;
+        state.refuse_unchanged = is_reversal;
         let settled = self.send_newest_edit(&mut state).await?;
         if let Some(rejection) = &settled.answer.rejection {
             let rejection = escape_rejection(rejection);
@@ -135,7 +148,8 @@ impl Editor {
             Ok(false) | Err(_) => self.committed_operations(&settled.answer).await,
         };
         let sheet_in_doubt = deletion_check.is_err();
-        Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits })
+        let reversal = settled.answer.reversal;
+        Ok(AppliedEdit { position, committed, sheet_in_doubt, earlier_edits, reversal })
     }
 
     async fn send_newest_edit(&self, state: &mut OutboxState) -> Result<SettledEdit, EditorError> {
@@ -274,7 +288,7 @@ impl Editor {
     /// The edit must certainly not have been committed. Returns the error to report.
     fn remove_newest_edit(&self, state: &mut OutboxState, error: ClientError) -> EditorError {
         match self.outbox.remove_newest_edit(state) {
-            Ok(()) => EditorError::Client(Box::new(error)),
+            Ok(()) => EditorError::of_uncommitted(error),
             Err(_) => kept_error(state, error),
         }
     }

@@ -88,6 +88,7 @@ impl Spreadsheet {
 #[derive(Debug, Clone, Copy, Default)]
 struct WarningCounts {
     formulas: u64,
+    stale_formulas: u64,
     formula_like_texts: u64,
 }
 
@@ -100,10 +101,11 @@ fn add_page(
     page: &CellsReply,
     style: CsvStyle,
 ) -> Result<(), ExportError> {
-    for CellAt { row, column, cell } in &page.cells {
+    for CellAt { row, column, cell, stale, .. } in &page.cells {
         if cell.formula.is_some() {
             warning_counts.formulas += 1;
         }
+        warning_counts.stale_formulas += u64::from(*stale && !style.formulas);
         let field = Field::of_cell(cell, style);
         if field.is_formula_like {
             warning_counts.formula_like_texts += 1;
@@ -171,10 +173,18 @@ impl CsvExport {
         let finish_result = writer.finish().and_then(|mut target| Ok(target.flush()?));
         finish_result.map_err(|error| write_error(path, error))?;
         let CellsReply { sheet, name, position, incarnation, .. } = last_page;
-        let WarningCounts { formulas, formula_like_texts } = warning_counts;
-        let sheets =
-            vec![ExportedSheet { sheet, name, rows, columns, cells, formulas, formula_like_texts }];
-        Ok(Exported { position, incarnation, sheets })
+        let WarningCounts { formulas, stale_formulas, formula_like_texts } = warning_counts;
+        let sheets = vec![ExportedSheet {
+            sheet,
+            name,
+            rows,
+            columns,
+            cells,
+            formulas,
+            stale_formulas,
+            formula_like_texts,
+        }];
+        Ok(Exported { position, incarnation, sheets, names: 0, omitted_names: 0 })
     }
 }
 
@@ -219,7 +229,7 @@ mod tests {
 
     fn text(row: u32, column: u32, text: &str) -> CellAt {
         let value = if text.is_empty() { Value::Empty } else { Value::Text(text.into()) };
-        CellAt { row, column, cell: Cell { value, ..Cell::default() } }
+        CellAt::new(row, column, Cell { value, ..Cell::default() })
     }
 
     fn fetched_in(style: CsvStyle, pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
@@ -256,7 +266,7 @@ mod tests {
         let texts = ["=1+1", "+a", "-b", "@c", "\td", "\re", "a=1", "'=", " =1"];
         let mut cells: Vec<_> = (0..).zip(texts).map(|(row, it)| text(row, 0, it)).collect();
         let number = Cell { value: Value::Number(-5.0), ..Cell::default() };
-        cells.push(CellAt { row: 20, column: 0, cell: number });
+        cells.push(CellAt::new(20, 0, number));
         let written = |escape_formulas| {
             let style = CsvStyle { escape_formulas, ..CsvStyle::default() };
             let mut written = Vec::new();
@@ -314,7 +324,7 @@ mod tests {
             formula: Some("=A1+4".into()),
             format: Some("0.00".into()),
         };
-        let cells = vec![text(0, 0, "1;2"), CellAt { row: 0, column: 1, cell }];
+        let cells = vec![text(0, 0, "1;2"), CellAt::new(0, 1, cell)];
         let written = |style| {
             let mut written = Vec::new();
             fetched_in(style, vec![cells.clone()]).unwrap().write_to(&mut written).unwrap();
@@ -340,7 +350,7 @@ mod tests {
                 let cells = block.cells().map(|found| {
                     let format = found.format.map(str::to_owned);
                     let cell = Cell { value: found.value, formula: None, format };
-                    CellAt { row: found.row, column: found.column, cell }
+                    CellAt::new(found.row, found.column, cell)
                 });
                 pages.push(cells.collect());
             }

@@ -83,6 +83,11 @@ pub struct Exported {
     pub incarnation: u32,
     /// The exported sheets.
     pub sheets: Vec<ExportedSheet>,
+    /// Number of names for formulas in an XLSX file.
+    pub names: usize,
+    /// Number of names that were left out, because they refer to sheets that were not exported, or
+    /// to cells outside the sheets of Excel.
+    pub omitted_names: usize,
 }
 
 /// An exported sheet.
@@ -102,6 +107,9 @@ pub struct ExportedSheet {
     pub cells: u64,
     /// Number of cells with a formula.
     pub formulas: u64,
+    /// Number of formulas that were not calculated. The value that is stored beside the formula was
+    /// written, or none.
+    pub stale_formulas: u64,
     /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
 }

@@ -3,11 +3,15 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use cellar_api::{wire::CellAt, wire::CellsReply, wire::SheetView, wire::SheetsReply};
+use cellar_api::{
+    wire::CellAt, wire::CellsReply, wire::NameView, wire::SheetView, wire::SheetsReply,
+};
 use cellar_base::position::Position;
-use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
-use cellar_sheet::metadata::Extent;
-use cellar_sheet::operation::SheetId;
+use cellar_exchange::{CellToWrite, EXCEL_COLUMNS, EXCEL_ROWS, WriteError, XlsxWriter};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::metadata::{Extent, SheetNumbers, Tabs};
+use cellar_sheet::operation::{SetName, SheetId};
 
 use super::{ExportError, Exported, ExportedSheet, write_error, write_output_file};
 use crate::sheet_deletion::find_sheet;
@@ -16,6 +20,8 @@ use crate::{CellsQuery, Spreadsheet};
 /// A workbook with the cells at one position, stored in temporary files.
 pub struct XlsxExport {
     writer: XlsxWriter,
+    /// Numbers of the exported sheets and their names in the file.
+    sheets: Vec<(SheetId, String)>,
     exported: Exported,
 }
 
@@ -44,6 +50,7 @@ pub async fn fetch_xlsx(
             report_progress(export.cell_count());
         }
     }
+    export.add_names(&reply);
     Ok(export)
 }
 
@@ -65,11 +72,14 @@ fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<Shee
 impl XlsxExport {
     fn new(position: Position, incarnation: u32) -> Result<Self, ExportError> {
         let writer = XlsxWriter::new(None).map_err(temporary_file_error)?;
-        Ok(Self { writer, exported: Exported { position, incarnation, sheets: Vec::new() } })
+        let exported =
+            Exported { position, incarnation, sheets: Vec::new(), names: 0, omitted_names: 0 };
+        Ok(Self { writer, sheets: Vec::new(), exported })
     }
 
     fn start_sheet(&mut self, sheet: SheetId, name: &str) -> Result<(), ExportError> {
         let name_in_file = self.writer.start_sheet(name).map_err(temporary_file_error)?;
+        self.sheets.push((sheet, name_in_file.clone()));
         self.exported.sheets.push(ExportedSheet {
             sheet,
             name: name_in_file,
@@ -77,6 +87,7 @@ impl XlsxExport {
             columns: 0,
             cells: 0,
             formulas: 0,
+            stale_formulas: 0,
             formula_like_texts: 0,
         });
         Ok(())
@@ -84,7 +95,7 @@ impl XlsxExport {
 
     fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
-        for CellAt { row, column, cell } in &page.cells {
+        for CellAt { row, column, cell, stale, .. } in &page.cells {
             let out_cell = CellToWrite {
                 value: &cell.value,
                 formula: cell.formula.as_deref(),
@@ -95,8 +106,25 @@ impl XlsxExport {
             sheet.columns = sheet.columns.max(u64::from(*column) + 1);
             sheet.cells += 1;
             sheet.formulas += u64::from(cell.formula.is_some());
+            sheet.stale_formulas += u64::from(*stale);
         }
         Ok(())
+    }
+
+    /// Adds the names whose cells are in the file.
+    fn add_names(&mut self, reply: &SheetsReply) {
+        let sheets = reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone()));
+        let tabs = Tabs::from_parts(sheets.collect(), SheetNumbers::default());
+        let tabs_in_file = Tabs::from_parts(self.sheets.clone(), SheetNumbers::default());
+        for NameView { name, formula } in &reply.names {
+            match formula_in_file(name, formula, &tabs, &tabs_in_file) {
+                Some(formula) => {
+                    self.writer.define_name(name, &formula);
+                    self.exported.names += 1;
+                }
+                None => self.exported.omitted_names += 1,
+            }
+        }
     }
 
     fn cell_count(&self) -> u64 {
@@ -128,6 +156,50 @@ impl XlsxExport {
     }
 }
 
+/// Returns `None` if the formula refers to sheets that are not exported, or to cells outside the
+/// sheets of Excel.
+fn formula_in_file(name: &str, formula: &str, tabs: &Tabs, tabs_in_file: &Tabs) -> Option<String> {
+    const ANY_CELL: CellName = CellName { row: 0, column: 0 };
+    let set = SetName::restored(name, formula, tabs)?;
+    let template = set.template()?;
+    let is_in_file = set.sheets.values().all(|sheet| tabs_in_file.name(*sheet).is_some());
+    let are_in_excel = template.references_at(ANY_CELL).all(|reference| {
+        let ends_before = |axis, limit| {
+            let ends = reference.area.ends(axis);
+            ends.is_none_or(|ends| ends.last.index < limit)
+        };
+        ends_before(Axis::Rows, EXCEL_ROWS) && ends_before(Axis::Columns, EXCEL_COLUMNS)
+    });
+    (is_in_file && are_in_excel).then(|| template.text_at(ANY_CELL, tabs_in_file))
+}
+
 fn temporary_file_error(error: WriteError) -> ExportError {
     write_error(Path::new("a temporary file"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_with_the_sheets_of_the_file_or_left_out() {
+        let tabs = |sheets: &[(u32, &str)]| {
+            let sheets = sheets.iter().map(|(number, name)| (SheetId(*number), (*name).to_owned()));
+            Tabs::from_parts(sheets.collect(), SheetNumbers::default())
+        };
+        let (here, in_file) = (tabs(&[(0, "a"), (3, "b")]), tabs(&[(3, "b (2)")]));
+        for (formula, expected) in [
+            ("=0.19", Some("=0.19")),
+            ("=SUM(b!$B$2:$B$10)", Some("=SUM('b (2)'!$B$2:$B$10)")),
+            ("=b!$A:$B", Some("='b (2)'!$A:$B")),
+            ("=b!$XFD$1048576", Some("='b (2)'!$XFD$1048576")),
+            ("=#REF!", Some("=#REF!")),
+            ("=b!$XFE$1", None),
+            ("=b!$A$1:$A$1048577", None),
+            ("=b!$A$1+a!$A$1", None),
+        ] {
+            let written = formula_in_file("x", formula, &here, &in_file);
+            assert_eq!(written.as_deref(), expected, "{formula}");
+        }
+    }
 }

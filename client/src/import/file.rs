@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cellar_exchange::{
     BlockSize, ColumnTypes, CsvImport, CsvOptions, FileFormat, FileSource, Import as _,
-    ImportProgress, ImportStep, NotImported, Omission, ReadError, Survey, TextEncoding,
+    ImportProgress, ImportStep, NameInFile, NotImported, Omission, ReadError, Survey, TextEncoding,
     WorkbookImport,
 };
 
@@ -83,6 +83,8 @@ pub(super) struct Findings {
     /// `None` for workbooks.
     pub(super) survey: Option<Survey>,
     pub(super) not_imported: NotImported,
+    /// Names of a workbook that formulas can use. `not_imported` counts them.
+    pub(super) names: Vec<NameInFile>,
 }
 
 #[derive(Debug)]
@@ -197,7 +199,11 @@ impl SheetReader {
 
     /// Must be called after the end of the file.
     pub(super) fn findings(&self) -> Findings {
-        Findings { survey: self.survey().cloned(), not_imported: self.not_imported }
+        let names = match &self.format {
+            FormatReader::Csv(_) => Vec::new(),
+            FormatReader::Workbook(workbook) => workbook.names().to_vec(),
+        };
+        Findings { survey: self.survey().cloned(), not_imported: self.not_imported, names }
     }
 
     /// Returns `None` if the column types of a CSV file have not been detected yet.

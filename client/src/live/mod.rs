@@ -27,28 +27,34 @@ mod sync;
 pub use error::LiveError;
 pub use sync::{EditOutcome, SetAsideEdits, Settlement, SyncReport, poll_event};
 
+#[cfg(feature = "cli")]
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use cellar_api::rebase::{Outlook, OwnEntries, PendingMutation};
-use cellar_api::{wire::CellsReply, wire::SentMutation, wire::SheetView};
+use cellar_api::{wire::CellsReply, wire::NameView, wire::SentMutation, wire::SheetView};
+#[cfg(feature = "cli")]
+use cellar_base::identity::LogId;
 use cellar_base::identity::{ClientKey, SubjectKey};
 use cellar_base::limits::{MAX_LIVE_OBJECT_BYTES, MAX_LIVE_PENDING, MAX_LIVE_PENDING_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, SheetId};
 
-use crate::Spreadsheet;
 use crate::files::{FileError, FileLock, STATE_FOLDER};
+#[cfg(feature = "cli")]
+use crate::outbox::find_waiting;
 use crate::outbox::{EditNumber, EditPayload, Outbox, OutboxState, new_client_id};
 use crate::reader::{ChunkCache, SnapshotSource};
+use crate::{Client, Spreadsheet};
 use canonical::CanonicalState;
 use rebased::RebasedView;
 use sync::Answers;
 
 /// An edit id that is smaller than the ids of all edits.
 const NO_EDIT_ID: u64 = 0;
-const FOLDER: &str = "live";
+pub(crate) const FOLDER: &str = "live";
 
 /// A spreadsheet that a subject (user) views and edits in a directory.
 #[derive(Debug)]
@@ -121,6 +127,33 @@ impl LiveSheet {
         Ok(self.save_and_rebase().await?)
     }
 
+    #[cfg(feature = "cli")]
+    pub(crate) fn spreadsheet(&self) -> &Spreadsheet {
+        &self.outbox.spreadsheet
+    }
+
+    /// Returns the client that sends the requests.
+    #[must_use]
+    pub fn client(&self) -> &Client {
+        self.outbox.spreadsheet.client()
+    }
+
+    /// Sends later requests with another client of the same stack and subject (user), such as one of
+    /// [`Client::moved_to`]. Returns `false` and keeps the client if stack or subject differ, because
+    /// the pending edits must not be sent there.
+    #[must_use]
+    pub fn set_client(&mut self, client: &Client) -> bool {
+        let current = self.client();
+        let is_same =
+            client.identity() == current.identity() && client.subject() == current.subject();
+        if is_same {
+            let spreadsheet = client.spreadsheet(self.outbox.spreadsheet.id());
+            self.source.spreadsheet = spreadsheet.clone();
+            self.outbox.spreadsheet = spreadsheet;
+        }
+        is_same
+    }
+
     /// Returns the number of pending edits in the files of `dir/.cellar/`. Works even while the
     /// spreadsheet is open in another process.
     ///
@@ -130,6 +163,12 @@ impl LiveSheet {
     pub fn count_unsent_edits(spreadsheet: Spreadsheet, dir: &Path) -> Result<usize, FileError> {
         let state = open_outbox(spreadsheet, dir).read()?;
         Ok(state.map_or(0, |state| state.pending.len()))
+    }
+
+    /// Returns the spreadsheets with pending edits in the files of `dir/.cellar/`.
+    #[cfg(feature = "cli")]
+    pub(crate) fn find_waiting(client: &Client, dir: &Path) -> Result<BTreeSet<LogId>, FileError> {
+        find_waiting(client, &dir.join(STATE_FOLDER).join(FOLDER))
     }
 
     /// Returns the canonical position, which is that of the newest log entry in the view.
@@ -228,6 +267,12 @@ impl LiveSheet {
             Some(SheetView { sheet: *sheet, name, extent })
         };
         metadata.tabs.order().iter().filter_map(to_view).collect()
+    }
+
+    /// Returns the names that formulas can use, in alphabetical order, with the unsent edits.
+    #[must_use]
+    pub fn names(&self) -> Vec<NameView> {
+        NameView::of(self.rebased_view.metadata())
     }
 
     /// Returns a number for a new sheet. It is greater than all sheet numbers that were ever used

@@ -74,6 +74,8 @@ impl RebasedView {
         }
         let (metadata, tail) = self.fold.clone().finish();
         canonical.readable.position = canonical.position();
+        canonical.readable.created_s = canonical.tail.last_created_s;
+        canonical.readable.calculation = None;
         canonical.readable.metadata = metadata;
         canonical.readable.tail = tail;
         self.is_installed = true;

@@ -83,19 +83,23 @@ impl SheetRenumbering {
     }
 
     fn renumber(&mut self, operation: Operation) -> Operation {
-        if let Operation::AddSheet(AddSheet { sheet: old_number, name }) = operation {
+        if let Operation::AddSheet(AddSheet { sheet: old_number, name, before }) = operation {
+            let before = before.and_then(|number| self.space_map().sheet_map(number).target);
             let sheet = SheetId(self.next_number);
             self.next_number = self.next_number.saturating_add(1);
             let sheet_map = SheetMap { target: Some(sheet), ..SheetMap::identity(old_number) };
             self.sheet_maps.push((old_number, sheet_map));
-            return Operation::AddSheet(AddSheet { sheet, name });
+            return Operation::AddSheet(AddSheet { sheet, name, before });
         }
-        let space_map = SpaceMap::from_sheets(self.sheet_maps.iter().cloned());
-        match transform(&operation, &space_map) {
+        match transform(&operation, &self.space_map()) {
             // Changing a sheet number yields exactly one operation.
             Some(adapted) => adapted.into_iter().next().unwrap_or(operation),
             None => operation,
         }
+    }
+
+    fn space_map(&self) -> SpaceMap {
+        SpaceMap::from_sheets(self.sheet_maps.iter().cloned())
     }
 }
 
@@ -108,7 +112,11 @@ mod tests {
     #[test]
     fn added_sheets_get_free_numbers_and_later_operations_follow_them() {
         let add = |sheet: u32| {
-            Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") })
+            Operation::AddSheet(AddSheet {
+                sheet: SheetId(sheet),
+                name: format!("s{sheet}"),
+                before: None,
+            })
         };
         let delete = |sheet| Operation::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) });
         let rename = |sheet| {
@@ -119,7 +127,7 @@ mod tests {
         let mut renumbering = SheetRenumbering::from_number(SheetId(3));
         let renumbered = operations.map(|operation| renumbering.renumber(operation));
         let named = |sheet, name: &str| {
-            Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
+            Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into(), before: None })
         };
         let expected = [delete(5), named(3, "s5"), rename(3), named(4, "s6"), delete(4), rename(0)];
         assert_eq!(renumbered, expected);

@@ -8,7 +8,7 @@ use cellar_api::polling::PollEvent;
 use cellar_api::rebase::acknowledged;
 use cellar_api::{
     wire::AppendedMutation, wire::EntryKind, wire::EntryView, wire::MutationStatus,
-    wire::ProblemKind,
+    wire::ProblemKind, wire::ReversalReport,
 };
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
@@ -45,6 +45,8 @@ pub struct Settlement {
     pub position: Option<Position>,
     /// Effect of the edit.
     pub outcome: EditOutcome,
+    /// Effect of an undo or revert in numbers. `None` for other edits, and if the response was lost.
+    pub reversal: Option<ReversalReport>,
 }
 
 /// The effect of an edit on the spreadsheet.
@@ -343,10 +345,11 @@ impl LiveSheet {
     fn settle_up_to(&mut self, last_id: u64, position: Option<Position>, outcome: &EditOutcome) {
         for edit in self.outbox_state.drop_up_to(last_id) {
             let answer = self.answers.remove(&edit.id);
+            let of_answer = Settlement::of_answer(edit.id, answer.as_ref());
             let settlement = if edit.id == last_id {
-                Settlement { id: last_id, position, outcome: outcome.clone() }
+                Settlement { position, outcome: outcome.clone(), ..of_answer }
             } else {
-                Settlement::of_answer(edit.id, answer.as_ref())
+                of_answer
             };
             self.unreported.settled.push(settlement);
         }
@@ -358,10 +361,13 @@ impl LiveSheet {
 impl Settlement {
     fn of_answer(id: u64, answer: Option<&AppendedMutation>) -> Self {
         match answer {
-            Some(answer) => {
-                Self { id, position: answer.position, outcome: EditOutcome::of_answer(answer) }
-            }
-            None => Self { id, position: None, outcome: EditOutcome::Unknown },
+            Some(answer) => Self {
+                id,
+                position: answer.position,
+                outcome: EditOutcome::of_answer(answer),
+                reversal: answer.reversal,
+            },
+            None => Self { id, position: None, outcome: EditOutcome::Unknown, reversal: None },
         }
     }
 }

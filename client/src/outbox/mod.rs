@@ -6,16 +6,22 @@
 //! edit at a time, whereas [`crate::live`] queues many edits.
 
 mod bodies;
+mod folder;
 mod pending_edit;
 mod recovery;
 mod send;
 mod state;
+#[cfg(feature = "cli")]
+mod waiting;
 
+pub(crate) use folder::list_state_files;
 use pending_edit::UploadBody;
 pub(crate) use pending_edit::{EditPayload, PendingEdit};
 pub(crate) use recovery::{Recovery, choose_queued_recovery, choose_recovery};
 pub(crate) use send::{SendError, SentRequest};
 pub(crate) use state::{EditNumber, NextRequest, OutboxState, SettledEdit};
+#[cfg(feature = "cli")]
+pub(crate) use waiting::find_waiting;
 
 use std::path::{Path, PathBuf};
 

@@ -88,7 +88,14 @@ impl EditPayload {
             // Describe only the position of the undo or revert, because the operations that will be
             // committed are not known yet.
             Self::Op(Operation::Undo(undo)) => format!("undo of {}", undo.position),
-            Self::Op(Operation::Revert(revert)) => format!("revert to {}", revert.position),
+            Self::Op(Operation::Revert(revert)) => {
+                let part = match (revert.sheet, revert.range()) {
+                    (None, _) => "",
+                    (Some(_), None) => " of a sheet",
+                    (Some(_), Some(_)) => " of a range",
+                };
+                format!("revert{part} to {}", revert.position)
+            }
             Self::Op(operation) => describe_operation(operation),
             Self::Body(body) => body.description.clone(),
         }

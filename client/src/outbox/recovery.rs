@@ -124,6 +124,10 @@ mod tests {
             assert_eq!(choose_recovery(&problem(kind, false), true), Recovery::KeepAndResend);
             assert_eq!(choose_recovery(&problem(kind, true), false), Recovery::KeepAndResend);
         }
+        let full = problem(ProblemKind::StorageFull, false);
+        assert_eq!(choose_recovery(&full, false), Recovery::RemoveFromOutbox);
+        assert_eq!(choose_recovery(&full, true), Recovery::KeepAndResend);
+        assert_eq!(choose_queued_recovery(&full, false), Recovery::KeepAndResend);
         for kind in [ProblemKind::Unavailable, ProblemKind::Internal] {
             assert_eq!(choose_recovery(&problem(kind, false), false), Recovery::KeepAndResend);
         }

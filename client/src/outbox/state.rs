@@ -52,6 +52,11 @@ pub(crate) struct OutboxState {
     /// field is not saved, because a resent request has the same response.
     #[serde(skip)]
     answered_id: u64,
+    /// Whether the server refuses the newest edit if it would change nothing. Set only for a revert
+    /// whose author is waiting for the result. Not saved, so that a resent edit never blocks later
+    /// ones.
+    #[serde(skip)]
+    pub(crate) refuse_unchanged: bool,
     /// Id of the newest edit that may have been committed by a request, or 0 if there is none. Used
     /// only by live sheets.
     #[serde(default, rename = "attempted", skip_serializing_if = "is_zero")]
@@ -117,6 +122,7 @@ impl OutboxState {
             next_id: 1,
             acked_id: 0,
             answered_id: 0,
+            refuse_unchanged: false,
             attempted_id: 0,
             seen,
             // At the first position, the first sheet cannot have been deleted yet.
@@ -165,6 +171,7 @@ impl OutboxState {
             client_id: self.client_id.clone(),
             incarnation: self.incarnation,
             acked_id: self.last_answered_id(),
+            refuse_unchanged: self.refuse_unchanged,
             mutations: self.next_mutations(),
         }))
     }
@@ -394,6 +401,16 @@ impl OutboxState {
                 true
             }
         }
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn spreadsheet(&self) -> LogId {
+        self.spreadsheet
+    }
+
+    /// Identity of the stack ([`crate::Client::identity`]).
+    pub(crate) fn identity(&self) -> &str {
+        &self.cloud
     }
 
     /// Describes the pending edits for a message, such as `B2 = "new", 3 cells A1:C1`.

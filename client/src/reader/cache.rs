@@ -17,7 +17,7 @@ use cellar_snapshot::level::ChunkHash;
 
 use crate::files::{STATE_FOLDER, create_folder};
 
-const FOLDER: &str = "chunks";
+pub(crate) const FOLDER: &str = "chunks";
 /// The part of the maximum cache size that an eviction frees, as a divisor. Freeing more than
 /// necessary avoids an eviction on every write.
 const EVICTION_DIVISOR: u64 = 16;

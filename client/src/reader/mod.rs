@@ -10,13 +10,17 @@
 //! bands, `objects` loads missing objects and `cache` stores them.
 
 mod cache;
+mod calculate;
 mod error;
 mod objects;
 mod opened;
+mod trace;
 mod window;
 
 pub use cache::ChunkCache;
+pub(crate) use cache::FOLDER as CHUNKS_FOLDER;
 pub use error::ReaderError;
+pub use trace::{Trace, TracedFormula};
 
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
+use cellar_calculation::Calculation;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::WorkbookTooLarge;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
@@ -27,6 +28,10 @@ pub(crate) struct ReadableState {
     /// The combined effect of the log entries after the snapshot root.
     pub(crate) tail: FoldedLevel,
     pub(crate) objects: Objects,
+    /// Time of the entry at `position`, in seconds since the Unix epoch.
+    pub(crate) created_s: u64,
+    /// Results of formulas, or `None` if no formula was read.
+    pub(crate) calculation: Option<Calculation>,
 }
 
 /// The combined effect of the log entries after the snapshot root. Further entries can be applied.
@@ -34,6 +39,8 @@ pub(crate) struct ReadableState {
 pub(crate) struct EntryTail {
     pub(crate) fold: Fold,
     last_position: Option<Position>,
+    /// Time of the last entry, in seconds since the Unix epoch.
+    pub(crate) last_created_s: u64,
     /// Position that the next entry must have.
     next_position: Option<Position>,
 }
@@ -180,6 +187,7 @@ impl LoadedSpreadsheet {
         let tail = EntryTail {
             fold: Fold::new(metadata),
             last_position: None,
+            last_created_s: 0,
             next_position: Some(first_position),
         };
         Ok(Self { incarnation, root_key, root, objects, tail, entries: Vec::new() })
@@ -203,8 +211,18 @@ impl LoadedSpreadsheet {
     fn into_readable_state(self, source: &SnapshotSource) -> Result<ReadableState, ReaderError> {
         let Self { incarnation, root, objects, tail, .. } = self;
         let position = tail.position(source)?;
+        let created_s = tail.last_created_s;
         let (metadata, tail) = tail.fold.finish();
-        Ok(ReadableState { position, incarnation, metadata, root, tail, objects })
+        Ok(ReadableState {
+            position,
+            incarnation,
+            metadata,
+            root,
+            tail,
+            objects,
+            created_s,
+            calculation: None,
+        })
     }
 
     pub(crate) fn into_growable_state(
@@ -214,8 +232,16 @@ impl LoadedSpreadsheet {
         let Self { incarnation, root, objects, tail, entries, .. } = self;
         let position = tail.position(source)?;
         let (metadata, folded_tail) = tail.fold.clone().finish();
-        let readable =
-            ReadableState { position, incarnation, metadata, root, tail: folded_tail, objects };
+        let readable = ReadableState {
+            position,
+            incarnation,
+            metadata,
+            root,
+            tail: folded_tail,
+            objects,
+            created_s: tail.last_created_s,
+            calculation: None,
+        };
         Ok(GrowableState { readable, tail, entries })
     }
 }
@@ -248,6 +274,7 @@ impl EntryTail {
                 .map_err(|error| invalid_reply(source, error.to_string()))?;
         }
         self.last_position = Some(entry.position);
+        self.last_created_s = entry.created_s;
         self.next_position = entry.next_position();
         if self.fold.memory_bytes() > MAX_REPLAY_BYTES {
             let why = WorkbookTooLarge.to_string();

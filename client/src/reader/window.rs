@@ -57,6 +57,31 @@ fn halve_rows(row_count: u32) -> u32 {
     (row_count / 2).max(1)
 }
 
+/// The bands of a rectangle that are not read yet.
+pub(super) struct Bands {
+    remaining: Range<u32>,
+    columns: Range<u32>,
+    band_rows: u32,
+}
+
+impl Bands {
+    /// `columns` must not be empty.
+    pub(super) fn new(rows: Range<u32>, columns: Range<u32>) -> Self {
+        Self { remaining: rows, band_rows: first_band_rows(&columns), columns }
+    }
+
+    fn next(&self) -> Option<Window> {
+        let Range { start, end } = self.remaining;
+        let band_end = start.saturating_add(self.band_rows).min(end);
+        (start < end).then(|| Window { rows: start..band_end, columns: self.columns.clone() })
+    }
+
+    /// `cell_count` is the number of non-blank cells in the last band.
+    pub(super) fn adapt_height(&mut self, cell_count: usize) {
+        self.band_rows = next_band_rows(self.band_rows, cell_count);
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingTilesAction {
     Load,
@@ -88,11 +113,15 @@ enum BandMerge {
 
 /// Texts that are missing or corrupt are not included.
 #[derive(Debug, Default)]
-struct LongTexts {
+pub(super) struct LongTexts {
     by_hash: BTreeMap<ChunkHash, String>,
 }
 
 impl LongTexts {
+    pub(super) fn take(&mut self, hash: &ChunkHash) -> Option<String> {
+        self.by_hash.remove(hash)
+    }
+
     fn value_of(&self, hash: ChunkHash) -> Value {
         match self.by_hash.get(&hash) {
             Some(text) => Value::Text(text.clone()),
@@ -133,25 +162,35 @@ impl ReadableState {
         if columns.is_empty() {
             return Ok(Vec::new());
         }
-        let mut band_rows = first_band_rows(&columns);
-        let mut band_start = rows.start;
+        let mut bands = Bands::new(rows, columns);
         let mut cells = Vec::new();
-        while band_start < rows.end {
-            let band_end = band_start.saturating_add(band_rows).min(rows.end);
-            let band = Window { rows: band_start..band_end, columns: columns.clone() };
-            let merged_band = match self.merge_band(source, sheet, &band).await? {
-                BandMerge::Merged(merged_band) => merged_band,
-                BandMerge::TooManyTiles => {
-                    band_rows = halve_rows(band_end - band_start);
-                    continue;
-                }
-            };
+        while let Some(merged_band) = self.next_band(source, sheet, &mut bands).await? {
             let band_cells = self.displayed_cells(source, sheet, &merged_band).await?;
-            band_rows = next_band_rows(band_rows, band_cells.len());
+            bands.adapt_height(band_cells.len());
             cells.extend(band_cells);
-            band_start = band_end;
         }
         Ok(cells)
+    }
+
+    /// Returns the cells of the next band as they are stored, or `None` after the last band.
+    pub(super) async fn next_band(
+        &mut self,
+        source: &SnapshotSource,
+        sheet: SheetId,
+        bands: &mut Bands,
+    ) -> Result<Option<Tile>, ReaderError> {
+        while let Some(band) = bands.next() {
+            match self.merge_band(source, sheet, &band).await? {
+                BandMerge::Merged(merged_band) => {
+                    bands.remaining.start = band.rows.end;
+                    return Ok(Some(merged_band));
+                }
+                BandMerge::TooManyTiles => {
+                    bands.band_rows = halve_rows(band.rows.end - band.rows.start);
+                }
+            }
+        }
+        Ok(None)
     }
 
     async fn merge_band(
@@ -161,9 +200,9 @@ impl ReadableState {
         band: &Window,
     ) -> Result<BandMerge, ReaderError> {
         loop {
-            let fetch =
-                view::read_window(self.root.as_ref(), &self.tail, sheet, band, &self.objects)
-                    .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
+            let (root, tabs) = (self.root.as_ref(), &self.metadata.tabs);
+            let fetch = view::read_window(root, &self.tail, tabs, sheet, band, &self.objects)
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             let missing_objects = match fetch {
                 Fetch::Ready(tile) => return Ok(BandMerge::Merged(tile)),
                 Fetch::Missing(missing_objects) => missing_objects,
@@ -182,37 +221,39 @@ impl ReadableState {
     }
 
     async fn displayed_cells(
-        &self,
+        &mut self,
         source: &SnapshotSource,
         sheet: SheetId,
         merged: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
         let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let tile_cells = visible_cells(merged, &metadata.formats);
-        let long_texts = self.load_long_texts(source, &tile_cells).await?;
+        let mut tile_cells = visible_cells(merged, &metadata.formats);
+        self.calculate(source, sheet, &mut tile_cells).await?;
+        let hashes = tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
+        let long_texts = self.load_texts(source, &hashes).await?;
         let mut displayed_cells = Vec::with_capacity(tile_cells.len());
-        for TileCell { row, column, mut cell, long_text } in tile_cells {
+        for TileCell { row, column, mut cell, long_text, is_stale: stale, note } in tile_cells {
             if let Some(text_hash) = long_text {
                 cell.value = long_texts.value_of(ChunkHash(text_hash));
             }
-            displayed_cells.push(CellAt { row, column, cell });
+            let note = note.map(|note| note.to_string());
+            displayed_cells.push(CellAt { row, column, cell, stale, note });
         }
         Ok(displayed_cells)
     }
 
     /// The texts are taken from the log entries after the snapshot root or loaded from chunks.
     /// Texts that are missing or corrupt are omitted.
-    async fn load_long_texts(
+    pub(super) async fn load_texts(
         &self,
         source: &SnapshotSource,
-        tile_cells: &[TileCell],
+        hashes: &BTreeSet<ChunkHash>,
     ) -> Result<LongTexts, ReaderError> {
         let mut long_texts = LongTexts::default();
-        let mut missing_hashes: BTreeSet<ChunkHash> =
-            tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
-        if missing_hashes.is_empty() {
+        if hashes.is_empty() {
             return Ok(long_texts);
         }
+        let mut missing_hashes = hashes.clone();
         for tail_text in &self.tail.long_texts {
             let hash = ChunkHash(tail_text.hash);
             if missing_hashes.remove(&hash) {

@@ -36,14 +36,6 @@ pub enum ReplayError {
         /// Maximum size of all edits, in bytes.
         max_bytes: usize,
     },
-    /// An operation is too large for a request and cannot be split.
-    #[error("the edit at {position} of the fork is too large for one request: {bytes} bytes")]
-    OperationTooLarge {
-        /// Position of the log entry in the fork.
-        position: Position,
-        /// Size in bytes.
-        bytes: usize,
-    },
     /// The server returned an unexpected response.
     #[error("unexpected response from the server: {why}")]
     NotUnderstood {

@@ -1,22 +1,25 @@
 //! Replays a fork's edits onto a later position of its source.
 //!
-//! A replay creates a new fork at the later position and appends the operations of the existing
-//! fork to it, as edits of a single client. The base of each edit is the position at which the
-//! existing fork was created. The server therefore transforms each edit past the later entries of
-//! the source.
+//! A replay creates a new fork at the later position and merges the existing fork into it. The server
+//! transforms each edit past the later entries of the source, and keeps its author and time.
 //!
-//! The nonce (idempotency key), the client id and the mutation ids of the new fork are derived from
-//! the existing fork and the target position. A repeated or interrupted replay therefore appends
+//! The nonce (idempotency key) of the new fork is derived from the existing fork and the target
+//! position, and a merge appends each edit once. A repeated or interrupted replay therefore appends
 //! each operation exactly once.
+//!
+//! The new fork has the name and the members of the existing fork. Share links are not kept: only
+//! their holders know their secrets.
 
-mod append;
 mod error;
+mod pieces;
 mod preview;
 mod read;
 mod report;
+mod sharing;
 
 pub use error::ReplayError;
 pub use report::{ReplayOutcome, ReplayedEdit};
+pub use sharing::KeptDetails;
 
 use cellar_api::wire::ForkRequest;
 use cellar_base::identity::LogId;
@@ -41,6 +44,8 @@ pub struct ForkReplay {
     pub onto: Position,
     /// Newest position of the fork when the replay was planned.
     pub head: Position,
+    /// Name and members of the fork, which the new fork gets as well.
+    pub kept: KeptDetails,
     own_mutations: Vec<OwnMutation>,
 }
 
@@ -85,7 +90,20 @@ impl ForkReplay {
             return Err(ReplayError::Onto { onto, from, newest });
         }
         let own_mutations = read::read_own_mutations(fork, from, head).await?;
-        Ok(Self { client, fork: fork.id(), source, from, onto, head, own_mutations })
+        let kept = KeptDetails::of(fork.details().await?);
+        Ok(Self { client, fork: fork.id(), source, from, onto, head, kept, own_mutations })
+    }
+
+    /// Returns a handle to the source of a fork.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ReplayError::NotAFork`] if the spreadsheet has no source that the token can read.
+    pub async fn source_of(fork: &Spreadsheet) -> Result<Spreadsheet, ReplayError> {
+        match fork.load(None).await?.source {
+            Some(lineage) => Ok(fork.client().spreadsheet(lineage.spreadsheet)),
+            None => Err(ReplayError::NotAFork { id: fork.id() }),
+        }
     }
 
     /// Returns the number of mutations to replay.
@@ -101,7 +119,7 @@ impl ForkReplay {
     ///
     /// Returns a [`ReplayError`] if a request fails or the edits are too large.
     pub async fn preview(&self) -> Result<Vec<ReplayedEdit>, ReplayError> {
-        let pieces = append::split_into_pieces(&self.own_mutations)?;
+        let pieces = pieces::split_into_pieces(&self.own_mutations);
         let settled_pieces = preview::predict_outcomes(self, &pieces).await?;
         let deleted_sheets = self.deleted_sheets(&self.client.spreadsheet(self.source)).await?;
         Ok(report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets))
@@ -115,23 +133,27 @@ impl ForkReplay {
     /// Returns a [`ReplayError`] if a request fails. To resume the replay, call this method again
     /// with the same [`ForkReplay::onto`].
     pub async fn create_replayed_fork(&self) -> Result<ReplayedFork, ReplayError> {
-        let pieces = append::split_into_pieces(&self.own_mutations)?;
+        let pieces = pieces::split_into_pieces(&self.own_mutations);
         let nonce = self.nonce();
-        let fork_request = ForkRequest::new(nonce.clone(), Some(self.onto));
+        let name = Some(self.kept.name.clone()).filter(|name| !name.is_empty());
+        let fork_request = ForkRequest { name, ..ForkRequest::new(nonce.clone(), Some(self.onto)) };
         let created = self.client.spreadsheet(self.source).fork(&fork_request).await?;
         let new_fork = self.client.spreadsheet(created.id);
-        append::append_pieces(&new_fork, created.incarnation, &nonce, self.from, &pieces).await?;
+        self.kept.share_with_members(&new_fork).await?;
+        for through in pieces::parts(&self.own_mutations, self.head) {
+            new_fork.merge(self.fork, Some(through)).await?;
+        }
         let head = new_fork.head_at_or_after(created.head).await?.head;
-        let settled_pieces = append::read_outcomes(&new_fork, created.head, head, &pieces).await?;
+        let settled_pieces =
+            pieces::read_outcomes(&new_fork, self.fork, self.from, &pieces).await?;
         let deleted_sheets = self.deleted_sheets(&new_fork).await?;
         let mutations =
             report::combine_outcomes(&self.own_mutations, &settled_pieces, &deleted_sheets);
         Ok(ReplayedFork { id: created.id, head, mutations })
     }
 
-    /// Returns the nonce (idempotency key) of the request that creates the new fork. It is also the
-    /// client id of the appended mutations. It depends only on the fork, the fork's newest position
-    /// and the target position.
+    /// Returns the nonce (idempotency key) of the request that creates the new fork. It
+    /// depends only on the fork, the fork's newest position and the target position.
     fn nonce(&self) -> String {
         let replay_key = format!("{}\n{}\n{}", self.fork, self.head, self.onto);
         let hash = blake3::hash(replay_key.as_bytes()).to_hex();

@@ -10,8 +10,7 @@ use cellar_log::transform::{SpaceMap, transform};
 use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
 
-use super::append::{OperationPiece, SettledPiece};
-
+use super::pieces::{OperationPiece, SettledPiece};
 use super::{ForkReplay, ReplayError};
 
 /// The actual client keys do not matter.
@@ -107,6 +106,12 @@ fn source_entry(replay: &ForkReplay, position: Position, mutations: Vec<Mutation
         created_s: 0,
         author: None,
         header: Header::first(FIRST_INCARNATION),
-        content: Content::Edits(Edits { client: SOURCE_KEY, name: None, first_id: 1, mutations }),
+        content: Content::Edits(Edits {
+            client: SOURCE_KEY,
+            name: None,
+            merged: None,
+            first_id: 1,
+            mutations,
+        }),
     }
 }

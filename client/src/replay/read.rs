@@ -8,7 +8,7 @@ use cellar_sheet::operation::Operation;
 use super::{OwnMutation, ReplayError};
 use crate::{Client, Spreadsheet};
 
-pub(super) async fn load_mutations(
+async fn load_mutations(
     client: &Client,
     entry: EntryView,
 ) -> Result<Vec<MutationView>, ReplayError> {

@@ -5,7 +5,7 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 use serde::Serialize;
 
 use super::OwnMutation;
-use super::append::SettledPiece;
+use super::pieces::SettledPiece;
 use crate::sheet_deletion::needed_sheet;
 
 /// Outcome of a replayed mutation.
@@ -29,8 +29,7 @@ pub enum ReplayOutcome {
 pub struct ReplayedEdit {
     /// Position of the mutation's log entry in the existing fork.
     pub position: Position,
-    /// Author of the mutation in the existing fork. In the new fork, the author is the user who
-    /// runs the replay.
+    /// Author of the mutation, in both forks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Time of the edit in the existing fork, in seconds since the Unix epoch.

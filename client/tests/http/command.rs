@@ -65,6 +65,8 @@ fn run_in(folder: &Path, arguments: &[&str]) -> Output {
     for name in ["CELLAR_URL", "CELLAR_TOKEN", "CELLAR_SPREADSHEET"] {
         command.env_remove(name);
     }
+    // Logins of the person who runs the tests are not used.
+    command.env("XDG_CONFIG_HOME", folder.join("config"));
     command.current_dir(folder).args(arguments).output().unwrap()
 }
 
@@ -157,7 +159,11 @@ fn errors_are_json_with_the_json_option() {
     for (arguments, message, help) in [
         (&["--json", "bogus"][..], "unrecognized subcommand 'bogus'", "Usage:"),
         (&["get", "--json", "--bogus"], "unexpected argument '--bogus' found", "Usage:"),
-        (&["use", "--json"], "the following required arguments were not provided:", "<ID>"),
+        (
+            &["use", "--json"],
+            "the following required arguments were not provided:",
+            "<SPREADSHEET>",
+        ),
     ] {
         let (code, error) = case.error(arguments);
         let error: serde_json::Value = serde_json::from_str(&error).unwrap();
@@ -222,7 +228,7 @@ fn a_kept_edit_is_noted_and_sent_after_a_restart_on_another_port() {
     for command in ["get", "history"] {
         let output = case.run(&[command]);
         let note = String::from_utf8(output.stderr).unwrap();
-        assert!(note.contains("1 edit is not sent yet; the next edit sends them first"), "{note}");
+        assert!(note.contains("1 edit is not sent yet; `cellar sync` or the next edit"), "{note}");
         assert!(!case.text(&[command]).contains("kept"));
     }
     assert_eq!(case.json(&["set", "A3", "after"])["earlier"].as_u64(), Some(1));
@@ -243,8 +249,8 @@ fn unsent_edits_of_commands_and_of_the_grid_are_counted_separately() {
     let open = || LiveSheet::open(spreadsheet.clone(), case.folder.path());
     let notes = |command: &str| String::from_utf8(case.run(&[command]).stderr).unwrap();
     let (single, live) = (
-        "1 edit is not sent yet; the next edit sends them first",
-        "2 edits of `cellar edit` are not sent yet; the next `cellar edit` sends them",
+        "1 edit is not sent yet; `cellar sync` or the next edit sends them",
+        "2 edits of `cellar edit` are not sent yet; `cellar sync` or the next `cellar edit` sends them",
     );
     // Edits of `cellar edit`, which is open at first and then closed.
     let mut sheet = block_on(open()).unwrap();

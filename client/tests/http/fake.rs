@@ -21,8 +21,9 @@ use cellar_api::{
     wire::AppendReply, wire::AppendRequest, wire::AppendedMutation, wire::CellAt, wire::CellsReply,
     wire::CompleteRequest, wire::CreateReply, wire::CreateRequest, wire::DiffReply,
     wire::EntriesReply, wire::EntryView, wire::Head, wire::Health, wire::HistoryReply,
-    wire::LoadReply, wire::MutationStatus, wire::Problem, wire::ProblemKind, wire::SentMutation,
-    wire::SheetView, wire::SheetsReply, wire::UploadReply, wire::UploadRequest, wire::parse_sha256,
+    wire::LoadReply, wire::MutationStatus, wire::NameView, wire::Problem, wire::ProblemKind,
+    wire::SentMutation, wire::SheetView, wire::SheetsReply, wire::UploadReply, wire::UploadRequest,
+    wire::parse_sha256,
 };
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::position::Position;
@@ -184,7 +185,10 @@ impl Inner {
         let base = self.head(id).head;
         let mutations = vec![Mutation { base, authored, committed: None }];
         let client = ClientKey([9; 8]);
-        self.push(id, Content::Edits(Edits { client, name: None, first_id: 1, mutations }));
+        self.push(
+            id,
+            Content::Edits(Edits { client, name: None, merged: None, first_id: 1, mutations }),
+        );
     }
 
     fn create(&mut self, nonce: &str) -> CreateReply {
@@ -228,7 +232,7 @@ impl Inner {
         if let Some((first_id, _)) = new.first() {
             let first_id = *first_id;
             let mutations = new.iter().map(|(_, mutation)| mutation.clone()).collect();
-            let edits = Edits { client, name: None, first_id, mutations };
+            let edits = Edits { client, name: None, merged: None, first_id, mutations };
             let position = self.push(id, Content::Edits(edits));
             results.extend(new.iter().map(|(mutation_id, mutation)| {
                 answer_to(*mutation_id, position, MutationStatus::Appended, mutation)
@@ -276,7 +280,7 @@ impl Inner {
                 let position = target.position;
                 let before = Position::new(0, position.entry_number() - 1).unwrap();
                 let state = |at| self.replay(id, at).0;
-                Some(undo(&state(Some(before)), &state(Some(position)), &state(None)).unwrap())
+                Some(undo(&state(Some(before)), &state(Some(position)), &state(None)).operations)
             }
             _ => self.moved.take(),
         };
@@ -409,7 +413,15 @@ fn answer_to(
     let status = if rejection.is_some() { MutationStatus::Rejected } else { status };
     let committed = mutation.committed.clone();
     let no_effect = committed.as_ref().is_some_and(Vec::is_empty);
-    AppendedMutation { id, status, position: Some(position), rejection, committed, no_effect }
+    AppendedMutation {
+        id,
+        status,
+        position: Some(position),
+        rejection,
+        committed,
+        no_effect,
+        reversal: None,
+    }
 }
 
 async fn handle(

@@ -55,6 +55,28 @@ fn without_an_author_replies_identify_own_entries() {
 }
 
 #[test]
+fn a_sheet_follows_its_stack_to_another_url_but_not_another_stack_or_person() {
+    let case = Case::new();
+    let client = case.fake.client();
+    let old = client.moved_to("http://127.0.0.1:1", Some("the-token")).unwrap().unwrap();
+    let spreadsheet = client.spreadsheet(case.id);
+    let mut live = block_on(LiveSheet::open(spreadsheet, case.folder.path())).unwrap();
+    assert!(live.set_client(&old));
+    live.edit(set(0, "kept")).unwrap();
+    assert!(block_on(live.sync()).unwrap_err().is_offline());
+    assert!(old.moved_to(&case.fake.url, Some("of-another-person")).unwrap().is_none());
+    let other_stack = case.fake.client().with_identity(Some("another stack"));
+    assert!(!live.set_client(&other_stack));
+    assert_eq!(live.client().url(), "http://127.0.0.1:1");
+    let moved = old.moved_to(&case.fake.another_port(), Some("the-token")).unwrap().unwrap();
+    assert!(live.set_client(&moved));
+    let before = client.cost().unknown_requests;
+    assert_eq!(sync(&mut live).settled.len(), 1);
+    assert_eq!((case.texts(), shown(&mut live)), (vec!["kept".into()], vec!["kept".into()]));
+    assert!(client.cost().unknown_requests > before, "costs are counted together");
+}
+
+#[test]
 fn a_rejection_is_reported_and_a_refused_edit_is_set_aside() {
     let case = Case::new();
     let mut live = case.open();

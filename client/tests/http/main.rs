@@ -23,6 +23,7 @@ mod live;
 mod pages;
 mod reader;
 mod sheet_imports;
+mod sync_command;
 mod user_files;
 mod workbook_imports;
 

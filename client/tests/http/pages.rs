@@ -16,7 +16,7 @@ use super::command::Case;
 use super::fake::{Fake, Fault};
 
 fn cells(rows: &[u32], next: &str) -> Fault {
-    let cell = |row: &u32| CellAt { row: *row, column: 0, cell: Cell::default() };
+    let cell = |row: &u32| CellAt::new(*row, 0, Cell::default());
     let page = CellsReply {
         sheet: SheetId::FIRST,
         name: "Sheet1".into(),

@@ -153,7 +153,7 @@ fn the_number_of_sheets_is_limited() {
     let mut case = workbook_case(&[("One", cells(1.0)), ("Two", cells(2.0))]);
     let id = case.fake.spreadsheet();
     case.into = Some(id);
-    let added = |sheet| AddSheet { sheet: SheetId(sheet), name: format!("S{sheet}") };
+    let added = |sheet| AddSheet { sheet: SheetId(sheet), name: format!("S{sheet}"), before: None };
     for sheet in 1..=998 {
         case.fake.lock().author(id, Operation::AddSheet(added(sheet)));
     }

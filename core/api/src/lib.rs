@@ -7,4 +7,5 @@ pub mod environment;
 pub mod polling;
 pub mod rebase;
 pub mod sync;
+pub mod time;
 pub mod wire;

@@ -128,6 +128,15 @@ impl SubjectKey {
 pub struct ClientKey(pub [u8; 8]);
 
 impl ClientKey {
+    /// Derives the key under which the edits of a fork are merged into another log. It depends only
+    /// on the fork, so that its edits are merged once, regardless of the person who merges them.
+    #[must_use]
+    pub fn of_merge(fork: LogId) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("cellar 2026 merge");
+        hasher.update(fork.as_bytes());
+        Self::finish(&hasher)
+    }
+
     /// Derives the key of the client `client_id` of the user `subject`.
     ///
     /// # Errors

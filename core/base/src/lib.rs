@@ -10,6 +10,7 @@ pub mod base64_text;
 pub mod bounded;
 pub mod consistency;
 pub mod count;
+pub mod duration;
 pub mod hexadecimal;
 pub mod identity;
 pub mod limits;

@@ -139,3 +139,5 @@ pub const LISTED_STATUS: &str = "s";
 pub const LISTED_AT: &str = "a";
 /// Feed table, spreadsheet list: creation time of the spreadsheet, in seconds since the Unix epoch.
 pub const LISTED_CREATED: &str = "C";
+/// Feed table, spreadsheet list: id of the source, if the spreadsheet is a fork.
+pub const LISTED_SOURCE: &str = "F";

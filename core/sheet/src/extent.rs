@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::Axis;
-use crate::spans::Spans;
+use cellar_grid::Axis;
+use cellar_grid::Spans;
 
 /// Used range of a sheet: the smallest rectangle that starts at A1 and contains every cell ever
 /// written.

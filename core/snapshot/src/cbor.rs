@@ -13,8 +13,22 @@ use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, AxisMap, StoredAxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
-/// Current format version of all kinds of snapshot objects.
-const VERSION: u32 = 1;
+/// The first format version of all kinds of snapshot objects.
+pub(super) const VERSION_1: u32 = 1;
+/// The format version of objects with formulas, and with ends of ranges.
+pub(super) const VERSION_2: u32 = 2;
+
+/// Contents of an object. The version of an object is the oldest one that can represent its
+/// contents, so that older releases can read objects without formulas.
+pub(super) trait Body: Encode<()> {
+    /// The newest version that objects with contents of this type can have.
+    const NEWEST_VERSION: u32 = VERSION_1;
+
+    /// Returns the oldest version that can represent the contents.
+    fn version(&self) -> u32 {
+        VERSION_1
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -51,8 +65,8 @@ impl Kind {
 }
 
 /// Encodes an object as a CBOR array of its kind, version and body.
-pub(super) fn encode<T: Encode<()>>(kind: Kind, body: &T) -> Vec<u8> {
-    minicbor::to_vec((kind.number(), VERSION, body)).unwrap_or_default()
+pub(super) fn encode<T: Body>(kind: Kind, body: &T) -> Vec<u8> {
+    minicbor::to_vec((kind.number(), body.version(), body)).unwrap_or_default()
 }
 
 pub(super) fn encoded_byte_length<T: Encode<()>>(part: &T) -> usize {
@@ -77,7 +91,7 @@ fn read_kind_number(decoder: &mut Decoder<'_>) -> Result<u32, SnapshotError> {
 /// Never panics on malformed bytes.
 pub(super) fn decode<T>(expected_kind: Kind, bytes: &[u8]) -> Result<T, SnapshotError>
 where
-    T: for<'b> Decode<'b, ()>,
+    T: for<'b> Decode<'b, ()> + Body,
 {
     if !has_only_declared_lengths(bytes) {
         return Err(SnapshotError::Shape(
@@ -90,10 +104,15 @@ where
         return Err(SnapshotError::WrongKind { expected: expected_kind.number(), found: kind });
     }
     let version = decoder.u32()?;
-    if version != VERSION {
+    if !(VERSION_1..=T::NEWEST_VERSION).contains(&version) {
         return Err(SnapshotError::UnknownVersion { version });
     }
-    let body = decoder.decode()?;
+    let body: T = decoder.decode()?;
+    if body.version() != version {
+        return Err(SnapshotError::Shape(
+            "the contents of an object are of another version than the object",
+        ));
+    }
     if decoder.position() != bytes.len() {
         return Err(SnapshotError::Shape("an object has trailing bytes"));
     }
@@ -345,6 +364,8 @@ pub(crate) mod sheet_id {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Body for u32 {}
 
     #[test]
     fn an_object_has_a_kind_and_a_version() {

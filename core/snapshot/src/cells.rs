@@ -1,5 +1,7 @@
 //! Converts a merged window, which is a rectangle of a sheet, to cells and applies range formats.
 
+use std::sync::Arc;
+
 use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
 use cellar_sheet::metadata::FormatLayer;
@@ -15,6 +17,10 @@ pub struct TileCell {
     pub cell: Cell,
     /// BLAKE3 hash of the cell's full text, if that text is stored as a separate object.
     pub long_text: Option<[u8; 32]>,
+    /// Whether the formula was not calculated.
+    pub is_stale: bool,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    pub note: Option<Arc<str>>,
 }
 
 /// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
@@ -68,7 +74,8 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
         _ => None,
     };
     let long_text_hash = long_text.map(|long_text| long_text.hash);
-    TileCell { row, column: column.index, cell, long_text: long_text_hash }
+    let (column, long_text) = (column.index, long_text_hash);
+    TileCell { row, column, cell, long_text, is_stale: false, note: None }
 }
 
 /// A long text is replaced by its preview.

@@ -13,10 +13,11 @@ use super::index::{
 };
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, StripeTile};
 use super::packed::{Bounds, PackedObject, unpack};
-use super::root::tests::{sample, some_formats};
+use super::root::tests::{sample, sample_with_names, some_formats};
 use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
 use crate::root::StoredSheetNumbers;
 use cellar_base::identity::ClientKey;
+use cellar_formula::DeletedLines;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::metadata::SheetNumbers;
 use cellar_sheet::operation::{SheetId, Spans, TileIndex};
@@ -62,14 +63,19 @@ fn chunk(number: u8) -> ChunkRef {
 
 fn tile(rows: (u32, u32), number: u8) -> StripeTile {
     let cells = 1_000 * u32::from(number);
-    StripeTile { rows: span(rows.0, rows.1), cells, stored: StoredTile::Chunk(chunk(number)) }
+    StripeTile {
+        rows: span(rows.0, rows.1),
+        cells,
+        stored: StoredTile::Chunk(chunk(number)),
+        formulas: None,
+    }
 }
 
 /// Returns a sample level with axis maps, cleared regions and an inline tile.
 fn level() -> Level {
     let first = vec![tile((0, 112), 1), tile((112, 384), 2), tile((384, 512), 3)];
     let inline = StoredTile::Inline(vec![0xce, 0x11]);
-    let second = StripeTile { rows: span(176, 512), cells: 2, stored: inline };
+    let second = StripeTile { rows: span(176, 512), cells: 2, stored: inline, formulas: None };
     let stripes = vec![
         Stripe { columns: span(0, 128), tiles: first },
         Stripe { columns: span(128, 256), tiles: vec![tile((0, 176), 4), second] },
@@ -121,8 +127,12 @@ fn index_version_1() {
     let (inline, objects) = pack_level(&level(), all).unwrap();
     assert!(objects.is_empty());
     let (moves, list) = (InlineOrChunk::Chunk(chunk(5)), parts(&[(0, 128, 9), (128, 256, 10)]));
-    let sheet =
-        |number, stripes| PackedSheet { sheet: SheetId(number), moves: moves.clone(), stripes };
+    let sheet = |number, stripes| PackedSheet {
+        sheet: SheetId(number),
+        moves: moves.clone(),
+        stripes,
+        formulas: None,
+    };
     let sheets = vec![sheet(3, StripeIndex::Parts(list)), sheet(4, StripeIndex::Chunk(chunk(11)))];
     let packed = PackedLevel { sheets };
     let [inline_bytes, packed_bytes] =
@@ -136,6 +146,50 @@ fn index_version_1() {
     }
     for ((_, bytes), (.., chunk)) in released.iter().skip(2).zip(&chunks) {
         assert_eq!(&IndexChunk::decode(bytes).unwrap(), chunk);
+    }
+}
+
+/// Returns the sample level with formulas and with ends of ranges.
+fn level_with_formulas() -> Level {
+    let mut level = level();
+    let sheet = &mut level.sheets[0];
+    sheet.moves.rows = AxisMap::delete(Axis::Rows, &Spans::one(300, 9));
+    let ends =
+        |first, count, start, end| DeletedLines { span: span(first, first + count), start, end };
+    sheet.moves.row_ends = vec![ends(300, 2, 298, 299), ends(305, 1, 300, 301)];
+    sheet.moves.column_ends = vec![ends(5, 1, 7, 6)];
+    let tiles = sheet.stripes.iter_mut().flat_map(|stripe| &mut stripe.tiles);
+    (0..).zip(tiles).for_each(|(number, tile)| tile.formulas = Some(number * 100));
+    level
+}
+
+#[test]
+fn index_version_2() {
+    let all = PackLimits {
+        inline_bytes: 9_999,
+        inline_total_bytes: 9_999,
+        chunk_bytes: 9_999,
+        referenced_bytes: u64::MAX,
+    };
+    let (packed, _) = pack_level(&level_with_formulas(), all).unwrap();
+    let InlineOrChunk::Inline(moves) = packed.sheets[0].moves.clone() else { panic!() };
+    let StripeIndex::Inline(stripes) = packed.sheets[0].stripes.clone() else { panic!() };
+    let RowIndex::Tiles(tiles) = stripes.items()[0].clone() else { panic!() };
+    let lines = vec![
+        ("level", minicbor::to_vec(&packed).unwrap()),
+        ("moves", cbor::encode(Kind::Moves, &moves)),
+        ("tiles", cbor::encode(Kind::Tiles, &tiles)),
+        ("stripes", cbor::encode(Kind::Stripes, &stripes)),
+    ];
+    let released = released("index-v2.hex", &lines);
+    assert_eq!(minicbor::decode::<PackedLevel>(&released[0].1).unwrap(), packed);
+    let chunks = [IndexChunk::Moves(moves), IndexChunk::Tiles(tiles), IndexChunk::Stripes(stripes)];
+    for ((_, bytes), chunk) in released.iter().skip(1).zip(&chunks) {
+        assert_eq!(bytes[2], 2, "the version");
+        assert_eq!(&IndexChunk::decode(bytes).unwrap(), chunk);
+        let mut as_version_1 = bytes.clone();
+        as_version_1[2] = 1;
+        assert!(IndexChunk::decode(&as_version_1).is_err());
     }
 }
 
@@ -184,5 +238,13 @@ fn root_version_1() -> Result<(), SnapshotError> {
     assert_ne!(FormatRecords::decode(&released[1])?, FormatRecords::decode(&released[2])?);
     assert_eq!(StoredSheetNumbers::decode(&released[3])?.0, numbers);
     assert_eq!(ClientMap::decode(&released[4])?, clients);
+    Ok(())
+}
+
+#[test]
+fn root_version_2() -> Result<(), SnapshotError> {
+    let objects = vec![("root", cbor::encode(Kind::Root, &sample_with_names()))];
+    let released = released("root-v2.hex", &objects);
+    assert_eq!(Root::decode(&released[0].1)?, sample_with_names());
     Ok(())
 }

@@ -5,6 +5,9 @@ use minicbor::{Decode, Encode};
 
 use super::cbor;
 pub use super::chunk_ref::{ChunkHash, ChunkRef};
+use super::line_ends;
+use cellar_formula::changes::SheetLines;
+use cellar_formula::{DeletedLines, LineMap};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
@@ -52,6 +55,13 @@ pub struct SheetMoves {
     /// Regions in which older cell formats are hidden, because a range format replaced them.
     #[n(3)]
     pub format_clears: Vec<Region>,
+    /// Where ranges start or end that started or ended with deleted rows, if `rows` does not
+    /// determine it. Only formulas of older levels need these ends.
+    #[cbor(n(4), with = "line_ends::row_ends", has_nil)]
+    pub row_ends: Vec<DeletedLines>,
+    /// The same for columns.
+    #[cbor(n(5), with = "line_ends::column_ends", has_nil)]
+    pub column_ends: Vec<DeletedLines>,
 }
 
 impl Default for SheetMoves {
@@ -62,6 +72,8 @@ impl Default for SheetMoves {
             columns: AxisMap::identity(Axis::Columns),
             value_clears: Vec::new(),
             format_clears: Vec::new(),
+            row_ends: Vec::new(),
+            column_ends: Vec::new(),
         }
     }
 }
@@ -74,6 +86,21 @@ impl SheetMoves {
             && self.columns.is_identity()
             && self.value_clears.is_empty()
             && self.format_clears.is_empty()
+    }
+
+    /// Returns how the rows and columns of references move.
+    #[must_use]
+    pub fn lines(&self) -> SheetLines {
+        SheetLines {
+            rows: LineMap::with_ends(self.rows.clone(), Axis::Rows, &self.row_ends),
+            columns: LineMap::with_ends(self.columns.clone(), Axis::Columns, &self.column_ends),
+        }
+    }
+
+    /// Sets the ends of ranges to those of `lines`, whose axis maps must be those of the level.
+    pub(crate) fn set_ends(&mut self, lines: &SheetLines) {
+        self.row_ends = lines.rows.undetermined_ends();
+        self.column_ends = lines.columns.undetermined_ends();
     }
 
     /// Iterates over all cleared regions, first those that hide values.
@@ -148,6 +175,8 @@ pub struct StripeTile {
     pub cells: u32,
     /// Location of the tile bytes.
     pub stored: StoredTile,
+    /// Number of formulas, or `None` if it is not known.
+    pub formulas: Option<u32>,
 }
 
 /// Location of a tile's bytes.

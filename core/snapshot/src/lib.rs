@@ -11,12 +11,15 @@ mod chunk_ref;
 pub mod compaction;
 mod error;
 pub mod fold;
+#[cfg(test)]
+mod formula_model;
 pub mod garbage;
 #[cfg(test)]
 mod golden;
 pub mod index;
 pub mod keys;
 pub mod level;
+mod line_ends;
 pub mod merge;
 pub mod objects;
 pub mod packed;
@@ -33,6 +36,9 @@ pub mod snapshot_job;
 pub mod tile;
 pub mod touched;
 pub mod view;
+mod window_estimate;
+mod window_formulas;
 
 pub use error::SnapshotError;
 pub use packer::PackLimits;
+pub use window_estimate::{WindowEstimate, estimate_window};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use minicbor::Encode;
 
-use super::cbor::{self, Kind};
+use super::cbor::{self, Body, Kind};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack};
 use crate::error::SnapshotError;
@@ -133,7 +133,7 @@ impl Packer {
     }
 
     /// Identical chunks are stored only once.
-    pub(super) fn pack_chunk<T: Encode<()>>(
+    pub(super) fn pack_chunk<T: Body>(
         &mut self,
         kind: Kind,
         body: &T,

@@ -40,7 +40,8 @@ pub(crate) fn load_metadata(
         let formats = loaded_formats.unwrap_or_default();
         sheets.insert(sheet_id, SheetMetadata { extent: root_sheet.extent, formats });
     }
-    Ok(WorkbookMetadata { tabs: Tabs::from_parts(names_in_tab_order, used_numbers), sheets })
+    let tabs = Tabs::from_parts(names_in_tab_order, used_numbers);
+    Ok(WorkbookMetadata { tabs, sheets, names: root.names.clone() })
 }
 
 /// If the chunk with the numbers is not loaded, adds it to `missing` and returns an empty set.

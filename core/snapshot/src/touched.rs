@@ -66,6 +66,21 @@ pub fn touched_cells(
 }
 
 impl TouchedCells {
+    /// Creates touched cells from single cells, as (row, column) pairs, and from regions of rows and
+    /// columns. Regions are limited to the used range.
+    #[must_use]
+    pub fn of(
+        cells: BTreeSet<(u32, u32)>,
+        regions: impl IntoIterator<Item = (Spans, Spans)>,
+        extent: Extent,
+    ) -> Self {
+        let mut touched = Self { cells, regions: Vec::new() };
+        for (rows, columns) in regions {
+            touched.add_region(&rows, &columns, extent);
+        }
+        touched
+    }
+
     /// Returns all cells of a sheet with this extent.
     #[must_use]
     pub fn whole_sheet(extent: Extent) -> Self {

@@ -9,14 +9,16 @@ use super::fold::FoldedLevel;
 use super::index::{LocatedTile, PackedLevel};
 use super::level::{Region, SheetMoves, StoredTile, StripeTile};
 use super::merge::{
-    LevelMapping, OlderLevels, PlacedTile, TileSize, Window, map_levels_to_newest, merge_window,
+    FormulaMapping, LevelMapping, OlderLevels, PlacedTile, TileSize, Window, map_levels_to_newest,
+    merge_window, with_formula_texts,
 };
 use super::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
 use super::root::{ClientMap, Root};
 use super::root_parts::{load_clients, load_metadata};
 use super::tile::Tile;
+use super::window_formulas::WindowFormulas;
 use cellar_sheet::axis_map::AxisMap;
-use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::metadata::{Tabs, WorkbookMetadata};
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
 /// Returns a root's workbook metadata.
@@ -44,11 +46,15 @@ pub fn read_clients(root: &Root, objects: &Objects) -> Fetch<ClientMap> {
 /// applies the entries to the empty state. Requests missing objects at the same depth of an index
 /// together.
 ///
+/// Formulas are texts that are valid after the entries: their references have followed inserted and
+/// deleted rows, columns and sheets. `tabs` are the sheets after the entries.
+///
 /// # Errors
 /// Returns a [`SnapshotError`] if an object does not match the reference to it.
 pub fn read_window(
     root: Option<&Root>,
     tail: &FoldedLevel,
+    tabs: &Tabs,
     sheet_id: SheetId,
     window: &Window,
     objects: &Objects,
@@ -64,23 +70,39 @@ pub fn read_window(
     let mappings = map_levels_to_newest(&moves_by_level);
     let loaded_tiles =
         load_visible_tiles(&levels, &mappings, sheet_id, window, objects, &mut missing)?;
-    let mut placed_tiles: Vec<PlacedTile<'_>> =
-        loaded_tiles.iter().map(LoadedTile::to_placed).collect();
-    if let (Some(folded), Some(newest_mapping)) = (tail_sheet, mappings.last()) {
-        placed_tiles.push(PlacedTile::of_whole_sheet(&folded.tile, newest_mapping));
+    if !missing.is_empty() {
+        return Ok(missing.into_fetch(Tile::default));
     }
-    Ok(missing.into_fetch(|| merge_window(&placed_tiles, window, OlderLevels::Absent)))
+    let tail_tile = tail_sheet.zip(mappings.last()).map(|(folded, newest_mapping)| {
+        PlacedTile::of_whole_sheet(&folded.tile, newest_mapping, FormulaMapping::unmoved())
+    });
+    let placed_tiles = loaded_tiles.iter().map(LoadedTile::to_placed);
+    let mut placed_tiles: Vec<PlacedTile<'_>> = placed_tiles.chain(tail_tile).collect();
+    let level_indices = loaded_tiles.iter().map(|tile| tile.level_index);
+    let level_indices: Vec<usize> = level_indices.collect();
+    let formulas = WindowFormulas { root, tail, tabs, sheet: sheet_id };
+    let formula_mappings =
+        formulas.load_mappings(&placed_tiles, &level_indices, window, objects, &mut missing)?;
+    for (tile, mapping) in placed_tiles.iter_mut().zip(&formula_mappings) {
+        tile.formulas = mapping;
+    }
+    Ok(missing.into_fetch(|| {
+        let merged_tile = merge_window(&placed_tiles, window, OlderLevels::Absent);
+        with_formula_texts(merged_tile, tabs)
+    }))
 }
 
-struct SheetLevel<'a> {
-    packed_level: &'a PackedLevel,
+pub(super) struct SheetLevel<'a> {
+    /// Index among all levels of the root and the level of imported sheets, oldest first.
+    pub(super) level_index: usize,
+    pub(super) packed_level: &'a PackedLevel,
     /// Effect of the level on the sheet's older cells: how rows and columns move, and which cells
     /// are hidden.
-    moves: &'a SheetMoves,
+    pub(super) moves: &'a SheetMoves,
 }
 
 /// Levels are ordered oldest first.
-fn load_sheet_levels<'a>(
+pub(super) fn load_sheet_levels<'a>(
     root: Option<&'a Root>,
     tail: &'a FoldedLevel,
     sheet_id: SheetId,
@@ -88,16 +110,24 @@ fn load_sheet_levels<'a>(
     missing: &mut MissingObjects,
 ) -> Result<Vec<SheetLevel<'a>>, SnapshotError> {
     let mut sheet_levels = Vec::new();
-    let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
-    for packed_level in root_levels.chain([&tail.imported]) {
+    for (level_index, packed_level) in packed_levels(root, tail).enumerate() {
         let lookup = packed_level.moves(sheet_id, &|hash| objects.index.get(hash))?;
         let moves_if_changed =
             missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index)).flatten();
         if let Some(moves) = moves_if_changed {
-            sheet_levels.push(SheetLevel { packed_level, moves });
+            sheet_levels.push(SheetLevel { level_index, packed_level, moves });
         }
     }
     Ok(sheet_levels)
+}
+
+/// Returns the levels of the root and the level of imported sheets, oldest first.
+pub(super) fn packed_levels<'a>(
+    root: Option<&'a Root>,
+    tail: &'a FoldedLevel,
+) -> impl DoubleEndedIterator<Item = &'a PackedLevel> {
+    let root_levels = root.into_iter().flat_map(Root::all_levels).map(|level| &level.level);
+    root_levels.chain([&tail.imported])
 }
 
 /// Returns the loaded tiles of the levels that overlap the window, oldest level first. Adds the
@@ -118,14 +148,15 @@ fn load_visible_tiles<'a>(
         if let Some(located_tiles) =
             missing.ready_or_record_missing(to_fetch(lookup, ObjectKind::Index))
         {
-            loaded_tiles.extend(load_tiles(mapping, located_tiles, objects, missing)?);
+            let place = (level.level_index, mapping);
+            loaded_tiles.extend(load_tiles(place, located_tiles, objects, missing)?);
         }
     }
     Ok(loaded_tiles)
 }
 
 /// Returns the part of a level that is visible in the window, in the coordinates of the level.
-fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
+pub(super) fn visible_region(mapping: &LevelMapping, window: &Window) -> Region {
     Region {
         rows: map_back(&mapping.row_map, &window.rows),
         columns: map_back(&mapping.column_map, &window.columns),
@@ -139,6 +170,7 @@ fn map_back(map: &AxisMap, range: &Range<u32>) -> Spans {
 }
 
 struct LoadedTile<'a> {
+    level_index: usize,
     mapping: &'a LevelMapping,
     rows: Span,
     columns: Span,
@@ -153,12 +185,13 @@ impl LoadedTile<'_> {
             first_column: self.columns.first,
             size: TileSize { rows: self.rows.count, columns: self.columns.count },
             mapping: self.mapping,
+            formulas: FormulaMapping::unmoved(),
         }
     }
 }
 
 fn load_tiles<'a>(
-    mapping: &'a LevelMapping,
+    (level_index, mapping): (usize, &'a LevelMapping),
     located_tiles: Vec<LocatedTile>,
     objects: &Objects,
     missing: &mut MissingObjects,
@@ -176,7 +209,7 @@ fn load_tiles<'a>(
                 Arc::clone(loaded_tile)
             }
         };
-        loaded_tiles.push(LoadedTile { mapping, rows, columns, tile });
+        loaded_tiles.push(LoadedTile { level_index, mapping, rows, columns, tile });
     }
     Ok(loaded_tiles)
 }

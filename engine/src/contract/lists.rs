@@ -23,7 +23,8 @@ fn person(name: &str) -> Person {
 fn entry(id: u128, version: u64, role: Option<Role>) -> ListEntry {
     let name: Result<Name, BadName> = Name::new("Budget");
     let name = name.unwrap_or_else(|error| panic!("{error}"));
-    let line = |role| ListLine { name, role, status: Status::Active, created_s: 1 };
+    let source = Some(LogId::from_uuid(uuid::Uuid::from_u128(u128::MAX)));
+    let line = |role| ListLine { name, role, status: Status::Active, created_s: 1, source };
     let log_id = LogId::from_uuid(uuid::Uuid::from_u128(id));
     ListEntry { log: log_id, version, line: role.map(line) }
 }

@@ -70,7 +70,8 @@ fn edit_entry(log_id: LogId, position: Position, text: &str) -> Entry {
     let edit = CellEdit { row: 0, column: 0, value, formula: None, format: None };
     let authored = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: ClientKey([3; 8]), name: None, first_id: 1, mutations };
+    let edits =
+        Edits { client: ClientKey([3; 8]), name: None, merged: None, first_id: 1, mutations };
     Entry { position, content: Content::Edits(edits), ..Entry::first(log_id, None, 1_795_246_133) }
 }
 

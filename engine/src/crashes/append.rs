@@ -144,7 +144,7 @@ async fn prepare_behind_others() -> Crashes<Client> {
 
 async fn prepare_taking_back() -> Crashes<Client> {
     let undo = |position| Operation::Undo(Undo { position });
-    let revert = Operation::Revert(Revert { position: at(0, 2) });
+    let revert = Operation::Revert(Revert::whole(at(0, 2)));
     let requests = vec![
         edit_request(log(), 1, 1, at(0, 4), vec![undo(at(0, 3))]),
         edit_request(log(), 1, 2, at(0, 5), vec![undo(at(0, 5))]),

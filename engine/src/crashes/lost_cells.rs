@@ -71,8 +71,13 @@ async fn ports_with_lost_text() -> Arc<FaultyPorts> {
     }
     let import = sheet_of(&tile, 3, FLAT).operation();
     let mutation = Mutation { base: Position::FIRST, authored: import, committed: None };
-    let edits =
-        Edits { client: ClientKey([1; 8]), name: None, first_id: 1, mutations: vec![mutation] };
+    let edits = Edits {
+        client: ClientKey([1; 8]),
+        name: None,
+        merged: None,
+        first_id: 1,
+        mutations: vec![mutation],
+    };
     let last_entry = ports.tables.get(log(), at(0, IMPORTED - 1)).await.unwrap().unwrap();
     let import_entry = Entry {
         position: at(0, IMPORTED),

@@ -10,8 +10,9 @@ use super::*;
 use crate::crashes::{
     Fault, FaultyPorts, at, edit_request, handle_queued_jobs, log, ports_with_edits, set_text,
 };
+use crate::logs::tests::everything;
 use crate::logs::tests::imports::{DEEP, FLAT, Sheet};
-use crate::logs::{ImportFault, NewFork};
+use crate::logs::{CellsQuery, ImportFault, NewFork, NewMerge, SheetName};
 use crate::ports::{Entries as _, Jobs as _, NewBlob, Segments as _, VersionPage};
 use crate::retention::Offloader;
 use crate::sha256::sha256;
@@ -115,6 +116,32 @@ async fn only_objects_that_only_the_fork_used_are_collected() {
     assert!(of_fork.objects > 20 && of_fork.bytes > 1_000, "{of_fork:?}");
     collect(&alone, &[log()]).await.unwrap();
     assert_eq!(forked.blobs.contents(), alone.blobs.contents());
+}
+
+#[tokio::test]
+async fn a_sheet_that_was_imported_into_the_fork_stays_if_it_was_merged() {
+    let ports = world(true).await;
+    let merge = NewMerge { log: log(), fork: fork(), through: None, by: Some("alice".into()) };
+    let merged = ports.logs().merge(&merge).await.unwrap();
+    assert_eq!((merged.remaining, merged.edits.len()), (0, 4));
+    roll(&ports, log()).await;
+    ports.clock.advance_ms(30 * DAY_MS);
+    let logs = ports.logs();
+    let state = logs.workbook(log(), None, None).await.unwrap();
+    let sheets = state.workbook.tabs().order().to_vec();
+    assert_eq!(sheets.len(), 5, "one typed and four imported sheets");
+    let read_all = async || {
+        let mut read = Vec::new();
+        for sheet in &sheets {
+            let query = CellsQuery { sheet: SheetName::Number(*sheet), ..everything(None) };
+            read.push(ports.logs().cells(log(), &query).await.unwrap().cells);
+        }
+        read
+    };
+    let before = read_all().await;
+    assert!(before.iter().all(|cells| !cells.is_empty()));
+    assert!(collect(&ports, &[log()]).await.unwrap().objects > 0, "roots of the fork");
+    assert_eq!(read_all().await, before);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_log::entry::Entry;
 
-use super::{LogError, Logs};
+use super::{LogError, Logs, WhenUnchanged};
 use crate::ports::{PortError, PutOutcome, ReadConsistency};
 use crate::unexpected_event::log_unexpected;
 
@@ -22,9 +22,24 @@ impl Logs {
     /// - [`LogError::NotFound`] if the log does not exist.
     /// - [`LogError::Store`] if the store fails permanently.
     pub async fn append(&self, request: Request) -> Result<Appended, LogError> {
+        self.append_with(request, WhenUnchanged::Append).await
+    }
+
+    /// Like [`Logs::append`], but `when_unchanged` determines what happens to an undo or revert that
+    /// would change nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Logs::append`], or [`LogError::NothingToReverse`] if such an undo or
+    /// revert is refused.
+    pub async fn append_with(
+        &self,
+        request: Request,
+        when_unchanged: WhenUnchanged,
+    ) -> Result<Appended, LogError> {
         match request.resolution_request() {
             Some(resolution_request) => {
-                self.append_undo_or_revert(request, resolution_request).await
+                self.append_undo_or_revert(request, resolution_request, when_unchanged).await
             }
             None => {
                 self.verify_and_publish_imports(&request).await?;
@@ -40,7 +55,7 @@ impl Logs {
         let now_ms = self.clock.now_ms();
         let cached_tail = self.tails.entries_from(now_ms, log_id, request.lowest_base());
         let (mut append, mut action) = Append::begin(request, &cached_tail, self.inputs());
-        let mut driver = AppendDriver { logs: self, log: log_id, last_store_error: None };
+        let mut driver = AppendDriver::new(self, log_id);
         loop {
             let event = match action {
                 AppendAction::Read { from, consistency } => {
@@ -61,15 +76,20 @@ impl Logs {
     }
 }
 
-struct AppendDriver<'a> {
+/// Performs the actions of an append.
+pub(super) struct AppendDriver<'a> {
     logs: &'a Logs,
     log: LogId,
     /// Returned if the append gives up.
     last_store_error: Option<PortError>,
 }
 
-impl AppendDriver<'_> {
-    async fn read_page(
+impl<'a> AppendDriver<'a> {
+    pub(super) fn new(logs: &'a Logs, log: LogId) -> Self {
+        Self { logs, log, last_store_error: None }
+    }
+
+    pub(super) async fn read_page(
         &mut self,
         start_position: Position,
         consistency: ReadConsistency,
@@ -83,14 +103,14 @@ impl AppendDriver<'_> {
         }
     }
 
-    async fn find_newest_segment(&mut self) -> AppendEvent {
+    pub(super) async fn find_newest_segment(&mut self) -> AppendEvent {
         match self.logs.segments.newest(self.log, 1, ReadConsistency::Strong).await {
             Ok(segments) => AppendEvent::NewestSegment(segments.first().map(|segment| segment.num)),
             Err(error) => self.record_failed_read(error),
         }
     }
 
-    async fn read_state(&mut self, position: Position) -> AppendEvent {
+    pub(super) async fn read_state(&mut self, position: Position) -> AppendEvent {
         let log_id = self.log;
         match self.logs.open_view(log_id, Some(position), None).await {
             Ok(view) => AppendEvent::State(Some(Arc::new(view.metadata))),
@@ -139,7 +159,7 @@ impl AppendDriver<'_> {
 
     /// If the base of the request is unknown, reads the log's first entry to find out whether the
     /// log exists at all.
-    async fn into_error(self, refusal: Refusal) -> LogError {
+    pub(super) async fn into_error(self, refusal: Refusal) -> LogError {
         match (refusal, self.last_store_error) {
             (Refusal::Store, Some(store_error)) => LogError::Store(store_error),
             (refusal @ Refusal::UnknownBase { .. }, _) => {

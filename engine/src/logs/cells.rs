@@ -109,15 +109,20 @@ struct QueriedSheet {
     formats: ReplyFormats,
 }
 
-fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<QueriedSheet, LogError> {
+/// Returns `None` if the sheet does not exist.
+pub(super) fn sheet_number(metadata: &WorkbookMetadata, name: &SheetName) -> Option<SheetId> {
     let tabs = &metadata.tabs;
-    let sheet_id = match &query.sheet {
+    let sheet_id = match name {
         SheetName::First => tabs.order().first().copied(),
         SheetName::Number(sheet_id) => Some(*sheet_id),
         SheetName::Name(name) => tabs.named(name),
     };
-    let queried_sheet = sheet_id.and_then(|id| {
-        let name = tabs.name(id)?.to_owned();
+    sheet_id.filter(|id| metadata.sheets.contains_key(id))
+}
+
+fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<QueriedSheet, LogError> {
+    let queried_sheet = sheet_number(metadata, &query.sheet).and_then(|id| {
+        let name = metadata.tabs.name(id)?.to_owned();
         let sheet = metadata.sheets.get(&id)?;
         let formats = page_formats(&sheet.formats, query);
         Some(QueriedSheet { id, name, extent: sheet.extent, formats })
@@ -160,19 +165,26 @@ async fn read_cell_page(
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
         bands.adapt_height(band_cells.len());
-        for TileCell { row, column, cell, .. } in band_cells {
+        for TileCell { row, column, cell, is_stale: stale, note, .. } in band_cells {
             if (row, column) < (page_start.row, page_start.column) {
                 continue;
             }
-            reply_bytes = reply_bytes.saturating_add(weight_bytes(&cell));
+            reply_bytes =
+                reply_bytes.saturating_add(weight_bytes(&cell) + note_bytes(note.as_deref()));
             let is_page_full = reply_bytes > MAX_REPLY_BYTES && !cells.is_empty();
             if is_page_full {
                 return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
-            cells.push(CellAt { row, column, cell });
+            let note = note.map(|note| note.to_string());
+            cells.push(CellAt { row, column, cell, stale, note });
         }
     }
     Ok(CellPage { cells, next: None })
+}
+
+fn note_bytes(note: Option<&str>) -> usize {
+    const STALE_BYTES: usize = ",\"stale\":true,\"note\":".len();
+    note.map_or(0, |note| STALE_BYTES + json_text_bytes(note))
 }
 
 fn weight_bytes(cell: &Cell) -> usize {

@@ -10,7 +10,7 @@ use cellar_base::position::Position;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
-use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
+use cellar_sheet::workbook::{Workbook, WorkbookDiff, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, touched_cells};
 
@@ -20,34 +20,55 @@ use super::{LogError, LogHead, Logs, View};
 /// Cells with their row and column indexes.
 type PlacedCells = Vec<((u32, u32), Cell)>;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImportedCells {
+    Read,
+    /// Imported sheets have no cells in the state after the changes.
+    Omit,
+}
+
 pub(super) struct Changes {
     /// Contains only cells that the entries touched.
     pub(super) before: Workbook,
     operations: Vec<Operation>,
-    /// Sheets that were deleted again are omitted.
+    /// Sheets that were deleted again are omitted. Empty if the cells were not read.
     imported: BTreeMap<SheetId, PlacedCells>,
 }
 
 impl Changes {
     /// Contains only cells that the entries touched.
     pub(super) fn state_after(&self) -> Result<Workbook, WorkbookTooLarge> {
-        let mut workbook = self.before.clone();
-        for operation in &self.operations {
-            let imported_sheet = match operation {
-                Operation::ImportSheet(import) if workbook.sheet(import.sheet).is_none() => {
-                    Some(import.sheet)
-                }
-                _ => None,
-            };
-            workbook.apply_operations(std::slice::from_ref(operation))?;
-            if let Some(sheet) = imported_sheet
-                && let Some(cells) = self.imported.get(&sheet)
-            {
-                workbook.fill(sheet, cells.iter().cloned())?;
-            }
-        }
-        Ok(workbook)
+        apply_with_imports(self.before.clone(), &self.operations, &self.imported)
     }
+}
+
+/// The changes of one of two logs that share a state.
+struct BranchChanges {
+    operations: Vec<Operation>,
+    imported: BTreeMap<SheetId, PlacedCells>,
+}
+
+/// Returns the state after the operations.
+fn apply_with_imports(
+    mut workbook: Workbook,
+    operations: &[Operation],
+    imported: &BTreeMap<SheetId, PlacedCells>,
+) -> Result<Workbook, WorkbookTooLarge> {
+    for operation in operations {
+        let imported_sheet = match operation {
+            Operation::ImportSheet(import) if workbook.sheet(import.sheet).is_none() => {
+                Some(import.sheet)
+            }
+            _ => None,
+        };
+        workbook.apply_operations(std::slice::from_ref(operation))?;
+        if let Some(sheet) = imported_sheet
+            && let Some(cells) = imported.get(&sheet)
+        {
+            workbook.fill(sheet, cells.iter().cloned())?;
+        }
+    }
+    Ok(workbook)
 }
 
 impl Logs {
@@ -64,6 +85,18 @@ impl Logs {
         base_position: Position,
         last_position: Position,
     ) -> Result<Changes, LogError> {
+        let imported_cells = ImportedCells::Read;
+        self.read_changes_with(log_id, base_position, last_position, imported_cells).await
+    }
+
+    /// Like [`Logs::read_changes`], but may omit the cells of imported sheets, however many they are.
+    pub(super) async fn read_changes_with(
+        &self,
+        log_id: LogId,
+        base_position: Position,
+        last_position: Position,
+        imported_cells: ImportedCells,
+    ) -> Result<Changes, LogError> {
         let mut view_before = self.open_view(log_id, Some(base_position), None).await?;
         let operations = self.committed_operations(log_id, base_position, last_position).await?;
         let mut fold = Fold::new(view_before.metadata.clone());
@@ -71,9 +104,59 @@ impl Logs {
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
         let before = view_before.read_touched_cells(&touched_cells).await?;
-        let import_view = view_before.with_only_level(only_imported_sheets(level));
-        let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
+        let imported = match imported_cells {
+            ImportedCells::Omit => BTreeMap::new(),
+            ImportedCells::Read => {
+                let import_view = view_before.with_only_level(only_imported_sheets(level));
+                read_imported_cells(import_view, &operations, &metadata_after).await?
+            }
+        };
         Ok(Changes { before, operations, imported })
+    }
+
+    /// Returns the differences between two logs that have the same state at `shared_position`. Reads
+    /// only the cells that either log touched since.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Logs::read_changes`].
+    pub(super) async fn diff_branches(
+        &self,
+        shared_position: Position,
+        (from_log, from): (LogId, Position),
+        (to_log, to): (LogId, Position),
+    ) -> Result<WorkbookDiff, LogError> {
+        let mut view = self.open_view(from_log, Some(shared_position), None).await?;
+        let mut shared = Workbook::from_metadata(&view.metadata);
+        let from_changes =
+            self.read_branch(&mut view, &mut shared, from_log, (shared_position, from)).await?;
+        let to_changes =
+            self.read_branch(&mut view, &mut shared, to_log, (shared_position, to)).await?;
+        let state_after = |state, changes: &BranchChanges| {
+            apply_with_imports(state, &changes.operations, &changes.imported)
+        };
+        let from_state = state_after(shared.clone(), &from_changes)?;
+        let to_state = state_after(shared.branch(), &to_changes)?;
+        Ok(to_state.diff_from_branch(&from_state, &shared))
+    }
+
+    /// Adds the cells that the log touched after the shared position to `shared`.
+    async fn read_branch(
+        &self,
+        shared_view: &mut View,
+        shared: &mut Workbook,
+        log_id: LogId,
+        (shared_position, last_position): (Position, Position),
+    ) -> Result<BranchChanges, LogError> {
+        let operations = self.committed_operations(log_id, shared_position, last_position).await?;
+        let mut fold = Fold::new(shared_view.metadata.clone());
+        fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
+        let (metadata_after, level) = fold.finish();
+        let touched_cells = touched_cells(&shared_view.metadata, &metadata_after, &level);
+        shared_view.add_touched_cells(&touched_cells, shared).await?;
+        let import_view = shared_view.with_only_level(only_imported_sheets(level));
+        let imported = read_imported_cells(import_view, &operations, &metadata_after).await?;
+        Ok(BranchChanges { operations, imported })
     }
 
     /// Returns the operations committed by the entries after `base_position`, up to and including

@@ -125,6 +125,17 @@ impl Logs {
         Ok(external_entry)
     }
 
+    /// Returns the operations that each mutation of an entry committed.
+    pub(super) async fn operations_of(
+        &self,
+        entry: &Entry,
+    ) -> Result<Vec<Vec<Operation>>, LogError> {
+        if matches!(entry.content, Content::External(_)) {
+            return self.external_operations(entry).await;
+        }
+        Ok(inline_operations(entry).into_iter().map(<[Operation]>::to_vec).collect())
+    }
+
     async fn external_operations(&self, entry: &Entry) -> Result<Vec<Vec<Operation>>, LogError> {
         let Content::External(external) = &entry.content else { return Ok(Vec::new()) };
         let Some(authored_operations) = self.read_external_body(external).await? else {

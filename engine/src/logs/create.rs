@@ -55,7 +55,7 @@ impl Logs {
     }
 
     fn cache_created(&self, first_entry: Entry) -> Created {
-        let LogHead { head, incarnation } = LogHead::of(&first_entry);
+        let LogHead { head, incarnation, .. } = LogHead::of(&first_entry);
         self.cache_entries(&[first_entry.into()]);
         Created { head, incarnation, existed: false }
     }

@@ -1,5 +1,6 @@
 //! Errors of log operations.
 
+use cellar_api::time::format_utc;
 use cellar_base::position::Position;
 use cellar_log::append::Refusal;
 
@@ -26,14 +27,42 @@ pub enum LogError {
         /// Newest position.
         newest: Position,
     },
+    /// The spreadsheet was created after the requested time.
+    #[error(
+        "the spreadsheet has no state at {}; it was created at {}",
+        format_utc(*time_s),
+        format_utc(*created_s)
+    )]
+    BeforeCreation {
+        /// Requested time, in seconds since the Unix epoch.
+        time_s: u64,
+        /// Time of the first entry, in seconds since the Unix epoch.
+        created_s: u64,
+    },
     /// The spreadsheet is larger than the memory limit for reads.
     #[error(transparent)]
     TooLarge(#[from] cellar_sheet::workbook::WorkbookTooLarge),
+    /// The history of the requested cells is too large to be computed in one request.
+    #[error(
+        "the cells have moved or changed too often at {at} to compute their history; request a smaller \
+         range"
+    )]
+    HistoryTooLarge {
+        /// Position of the entry at which the history became too large.
+        at: Position,
+    },
     /// The sheet does not exist at the requested position.
     #[error("sheet `{sheet}` does not exist")]
     UnknownSheet {
         /// Number or name of the requested sheet.
         sheet: String,
+    },
+    /// The undo or revert would change nothing, and the caller asked to refuse it in this case.
+    /// Nothing was appended.
+    #[error("{why}")]
+    NothingToReverse {
+        /// Reason why there is nothing to undo or revert.
+        why: String,
     },
     /// The uploaded object cannot become an entry.
     #[error(transparent)]
@@ -44,6 +73,9 @@ pub enum LogError {
     /// The fork cannot be created.
     #[error(transparent)]
     Fork(#[from] super::ForkFault),
+    /// The fork cannot be merged.
+    #[error(transparent)]
+    Merge(#[from] super::MergeFault),
     /// The segment could not be rolled.
     #[error(transparent)]
     Roll(#[from] cellar_log::roll::RollRefusal),

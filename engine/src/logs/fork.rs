@@ -51,6 +51,9 @@ pub enum ForkFault {
     /// The position is the last possible position of a log, so no entry can follow it.
     #[error("no entry can follow position {at}; fork the log at an earlier position")]
     Full { at: Position },
+    /// Neither spreadsheet comes from the other, nor do both come from one.
+    #[error("the spreadsheets share no history; one must be a fork of the other, or both of one")]
+    Unrelated,
     /// The nonce was already used for another fork.
     #[error("the nonce was already used for a fork at {position}; use a new nonce")]
     OtherPosition {
@@ -210,6 +213,40 @@ impl Logs {
     pub async fn forked_from(&self, log_id: LogId) -> Result<Option<(LogId, Position)>, LogError> {
         let lineage = self.retry_read(|| self.lineage(log_id)).await?;
         Ok(lineage.map(|lineage| (lineage.source, lineage.position)))
+    }
+
+    /// Returns the last position up to which two logs have the same entries.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ForkFault::Unrelated`] if the logs share no history, or [`LogError::Store`] if the
+    /// store fails.
+    pub async fn last_shared_position(
+        &self,
+        log_id: LogId,
+        other: LogId,
+    ) -> Result<Position, LogError> {
+        let ancestors = self.ancestors(log_id).await?;
+        for (ancestor, position) in self.ancestors(other).await? {
+            if let Some((_, other_position)) = ancestors.iter().find(|(id, _)| *id == ancestor) {
+                return Ok(position.min(*other_position));
+            }
+        }
+        Err(ForkFault::Unrelated.into())
+    }
+
+    /// Returns the log and the logs from which it inherits entries, each with the last position that
+    /// the log has in common with it.
+    async fn ancestors(&self, log_id: LogId) -> Result<Vec<(LogId, Position)>, LogError> {
+        let mut position = self.head(log_id, None).await?.head;
+        let mut ancestors = vec![(log_id, position)];
+        let mut current = log_id;
+        while let Some(lineage) = self.retry_read(|| self.lineage(current)).await? {
+            position = position.min(lineage.position);
+            current = lineage.source;
+            ancestors.push((current, position));
+        }
+        Ok(ancestors)
     }
 
     /// Returns up to `MAX_LISTED_FORKS` forks of a log, oldest first. Only forks whose numbers are

@@ -18,11 +18,14 @@ pub struct LogHead {
     pub head: Position,
     /// How many times the tables had been restored when the latest entry was written.
     pub incarnation: u32,
+    /// Time of the latest entry, in seconds since the Unix epoch.
+    pub created_s: u64,
 }
 
 impl LogHead {
     pub(crate) fn of(entry: &Entry) -> Self {
-        Self { head: entry.position, incarnation: entry.header.incarnation }
+        let incarnation = entry.header.incarnation;
+        Self { head: entry.position, incarnation, created_s: entry.created_s }
     }
 }
 

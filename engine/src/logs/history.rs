@@ -76,7 +76,7 @@ impl Logs {
     /// # Errors
     ///
     /// Returns [`LogError::NoSuchPosition`] if the segment ends before `start_position`.
-    async fn read_page_back(
+    pub(super) async fn read_page_back(
         &self,
         log_id: LogId,
         start_position: Position,
@@ -206,6 +206,23 @@ impl Logs {
         let changes = self.read_changes(log_id, from.min(to), from.max(to)).await?;
         let (older, newer) = (&changes.before, changes.state_after()?);
         Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
+    }
+
+    /// Returns the differences from a state of one log to a state of another log. The logs must share
+    /// history: one is a fork of the other, or both come from one log. Reads only the cells that were
+    /// touched since.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ForkFault::Unrelated`](super::ForkFault::Unrelated) if the logs share no history,
+    /// or the errors of [`Logs::diff`].
+    pub async fn diff_logs(
+        &self,
+        (from_log, from): (LogId, Position),
+        (to_log, to): (LogId, Position),
+    ) -> Result<WorkbookDiff, LogError> {
+        let shared = self.last_shared_position(from_log, to_log).await?.min(from).min(to);
+        self.diff_branches(shared, (from_log, from), (to_log, to)).await
     }
 }
 

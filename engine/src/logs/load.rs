@@ -185,12 +185,12 @@ impl Logs {
         };
         match walk_end {
             WalkEnd::EndOfLog => {
-                let LogHead { head, incarnation } = last_read;
+                let LogHead { head, incarnation, .. } = last_read;
                 Ok(Loaded { root: None, entries, head, incarnation, next: None })
             }
             WalkEnd::Stopped => {
                 let next = Some(last_read.head);
-                let LogHead { head, incarnation } = self.head(log_id, next).await?;
+                let LogHead { head, incarnation, .. } = self.head(log_id, next).await?;
                 Ok(Loaded { root: None, entries, head, incarnation, next })
             }
         }

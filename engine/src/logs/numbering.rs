@@ -65,7 +65,7 @@ impl Logs {
             Ok(ControlFlow::Continue(()))
         })
         .await?;
-        let LogHead { head, incarnation } = newest.ok_or(LogError::NotFound)?;
+        let LogHead { head, incarnation, .. } = newest.ok_or(LogError::NotFound)?;
         Ok(LookedUp { last_id, head, incarnation })
     }
 

@@ -7,14 +7,58 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
 use cellar_log::append::{Appended, Refusal, Request, Resolution, ResolutionRequest, Target};
+use cellar_sheet::operation::{Rejection, RejectionReason, Revert};
+use cellar_sheet::workbook::ReversalReport;
 
 use super::undo::UndoStates;
 use super::{LogError, Logs};
 
+/// Treatment of an undo or revert that would change nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenUnchanged {
+    /// It is appended as rejected, so that its mutation id counts as used.
+    Append,
+    /// It is refused with [`LogError::NothingToReverse`]. Nothing is appended, and its mutation id
+    /// is not used.
+    Refuse,
+}
+
+/// The operations of an undo or revert, and their effect in numbers.
+pub(super) struct Resolved {
+    pub(super) resolution: Resolution,
+    pub(super) report: ReversalReport,
+}
+
+impl Resolved {
+    /// `state_position` is the position of the state in which there is nothing to reverse.
+    pub(super) fn rejected(state_position: Position, rejection: Rejection) -> Self {
+        let operations = Vec::new();
+        let resolution = Resolution { state_position, operations, rejection: Some(rejection) };
+        Self { resolution, report: ReversalReport::default() }
+    }
+
+    fn nothing_to_reverse(&self) -> Option<&Rejection> {
+        let Resolution { operations, rejection, .. } = &self.resolution;
+        let is_nothing = |rejection: &&Rejection| {
+            let reason = rejection.reason;
+            matches!(reason, RejectionReason::NothingToUndo | RejectionReason::NothingToRevert)
+        };
+        if operations.is_empty() { rejection.as_ref().filter(is_nothing) } else { None }
+    }
+}
+
 /// Reused if the append must be retried.
 enum Resolver {
     Undo(Box<UndoStates>),
-    Revert(Position),
+    Revert(Revert),
+}
+
+/// Result of the check whether a log contains an undo or revert that would change nothing.
+enum LookedUpReversal {
+    InLog,
+    Missing,
+    /// The state was outdated. The log contains newer entries up to this position.
+    Newer(Position),
 }
 
 impl Logs {
@@ -23,13 +67,14 @@ impl Logs {
         &self,
         request: Request,
         resolution_request: ResolutionRequest,
+        when_unchanged: WhenUnchanged,
     ) -> Result<Appended, LogError> {
         // If the log already contains the mutation, the request is a retry. It must succeed even if
         // the operations could no longer be computed.
         if self.has_mutation(request.log(), resolution_request).await? {
             return self.append_unresolved(request).await;
         }
-        match self.resolve_and_append(&request, resolution_request).await {
+        match self.resolve_and_append(&request, resolution_request, when_unchanged).await {
             Err(error) if is_unreadable(&error) => self.append_unresolved(request).await,
             appended => appended,
         }
@@ -40,20 +85,56 @@ impl Logs {
         &self,
         request: &Request,
         resolution_request: ResolutionRequest,
+        when_unchanged: WhenUnchanged,
     ) -> Result<Appended, LogError> {
         let log_id = request.log();
         let mut resolver = self.begin_resolution(log_id, resolution_request).await?;
         let mut min_position = resolution_request.base;
         for _ in 0..MAX_RESOLVE_ATTEMPTS {
-            let resolution = self.resolve(log_id, &mut resolver, min_position).await?;
+            let resolved =
+                self.resolve(log_id, resolution_request, &mut resolver, min_position).await?;
+            if when_unchanged == WhenUnchanged::Refuse
+                && let Some(rejection) = resolved.nothing_to_reverse()
+            {
+                match self.look_up_reversal(log_id, resolution_request, &resolved).await? {
+                    LookedUpReversal::InLog => {
+                        return self.append_unresolved(request.clone()).await;
+                    }
+                    LookedUpReversal::Missing => {
+                        return Err(LogError::NothingToReverse { why: rejection.detail.clone() });
+                    }
+                    LookedUpReversal::Newer(position) => {
+                        min_position = position;
+                        continue;
+                    }
+                }
+            }
+            let Resolved { resolution, report } = resolved;
             match self.append_unchecked(request.clone().with_resolution(resolution)).await {
                 Err(LogError::Refused(Refusal::StaleResolution { newest })) => {
                     min_position = newest;
                 }
-                appended => return appended,
+                appended => return Ok(with_report(appended?, report)),
             }
         }
         Err(LogError::Refused(Refusal::Contention))
+    }
+
+    /// Reads with strong consistency, because a mutation that is in the log must not be refused.
+    async fn look_up_reversal(
+        &self,
+        log_id: LogId,
+        ResolutionRequest { client, id, .. }: ResolutionRequest,
+        resolved: &Resolved,
+    ) -> Result<LookedUpReversal, LogError> {
+        let looked_up = self.look_up_last_id(log_id, client).await?;
+        Ok(if looked_up.last_id >= Some(id) {
+            LookedUpReversal::InLog
+        } else if looked_up.head > resolved.resolution.state_position {
+            LookedUpReversal::Newer(looked_up.head)
+        } else {
+            LookedUpReversal::Missing
+        })
     }
 
     /// The request is rejected, unless the log already contains it.
@@ -71,19 +152,22 @@ impl Logs {
                 let states = self.read_undo_states(log_id, target, base).await?;
                 Ok(Resolver::Undo(Box::new(states)))
             }
-            Target::After(target) => Ok(Resolver::Revert(target)),
+            Target::After(revert) => Ok(Resolver::Revert(revert)),
         }
     }
 
     async fn resolve(
         &self,
         log_id: LogId,
+        request: ResolutionRequest,
         resolver: &mut Resolver,
         min_position: Position,
-    ) -> Result<Resolution, LogError> {
+    ) -> Result<Resolved, LogError> {
         match resolver {
             Resolver::Undo(states) => self.resolve_undo(log_id, states, min_position).await,
-            Resolver::Revert(target) => self.resolve_revert(log_id, *target, min_position).await,
+            Resolver::Revert(revert) => {
+                self.resolve_revert(log_id, request, *revert, min_position).await
+            }
         }
     }
 
@@ -108,6 +192,18 @@ impl Logs {
             Err(error) => Err(error),
         }
     }
+}
+
+/// A mutation that an earlier request committed was resolved on another state, so the report does
+/// not apply to it.
+fn with_report(mut appended: Appended, report: ReversalReport) -> Appended {
+    if let [result] = appended.results.as_mut_slice()
+        && !result.duplicate
+        && result.rejection.is_none()
+    {
+        result.reversal = Some(report);
+    }
+    appended
 }
 
 /// Returns whether the state that an undo or revert needs is permanently unreadable. Such a request

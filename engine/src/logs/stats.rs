@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cellar_api::{wire::LevelStats, wire::OpenStats, wire::SnapshotStats, wire::StatsReply};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Tabs;
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::merge::Window;
@@ -114,10 +115,12 @@ async fn measure_opening_cost(
     let mut stats = OpenStats { objects: 1, bytes: root_bytes, round_trips: 1 };
     let Some(first_sheet) = root.sheets.first() else { return Ok(stats) };
     let no_newer_entries = FoldedLevel::default();
+    let tabs = Tabs::default();
     let mut objects = Objects::default();
     loop {
         let sheet = first_sheet.sheet;
-        let fetch = view::read_window(Some(root), &no_newer_entries, sheet, &FIRST_VIEW, &objects);
+        let fetch =
+            view::read_window(Some(root), &no_newer_entries, &tabs, sheet, &FIRST_VIEW, &objects);
         let missing_objects = match fetch.map_err(|error| snapshot_error(family, &error))? {
             Fetch::Ready(_) => return Ok(stats),
             Fetch::Missing(missing_objects) => missing_objects,

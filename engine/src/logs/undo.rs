@@ -1,63 +1,193 @@
 //! Undo: computes the operations that reverse an entry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::append::Resolution;
-use cellar_log::entry::Entry;
-use cellar_sheet::operation::Operation;
-use cellar_sheet::workbook::{Workbook, undo};
+use cellar_log::entry::{Entry, Mutation};
+use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason, SheetId};
+use cellar_sheet::workbook::{
+    ImportedSheet, RestorableImports, ReversalCounts, ReversalReport, Workbook, undo_with_imports,
+};
 
+use super::changes::ImportedCells;
 use super::committed::ReadUntil;
+use super::resolve::Resolved;
+use super::reversals::{AppliedReversal, is_any_reversed, reversals_in};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
-/// An undo or revert in the log. Rejected ones are not included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Reversal {
-    position: Position,
-    reversed: ReversedEdits,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReversedEdits {
-    Entry(Position),
-    /// All edits after this position.
-    After(Position),
-}
+/// Changes of imported sheets after the import. A sheet that displays what was imported is
+/// not included. The counts are zero if the changes are too many to be read.
+type ChangedImports = BTreeMap<SheetId, ReversalCounts>;
 
 pub(super) struct UndoStates {
     target: Position,
-    before: Option<Workbook>,
-    after: Option<Workbook>,
-    /// Undos and reverts after the entry to undo, from oldest to newest. Rejected ones are not
+    /// The entries to undo: the one at `target` or, if it is of a merge, all entries of the merge.
+    entries: BTreeSet<Position>,
+    /// From oldest to newest.
+    runs: Vec<UndoneRun>,
+    /// Undos and reverts after the first entry to undo, from oldest to newest. Rejected ones are not
     /// included.
-    reversals: Vec<Reversal>,
+    reversals: Vec<AppliedReversal>,
     latest: Replay,
 }
 
+/// Entries to undo between which no other edit is. Others may have edited the spreadsheet during a
+/// merge, and their edits must stay.
+struct UndoneRun {
+    first: Position,
+    before: Workbook,
+    after: Option<Workbook>,
+    /// Sheets that the entries imported. The states do not contain their cells.
+    imports: Vec<ImportedSheet>,
+}
+
+/// The imports that the undo of one run depends on.
+#[derive(Default)]
+struct RunImports {
+    /// Sheets that the run imported and that were changed since.
+    changed: ChangedImports,
+    /// Imports of the sheets that the run deleted.
+    restorable: RestorableImports,
+}
+
 impl UndoStates {
-    fn new(target: Position, latest: Replay) -> Self {
-        Self { target, before: None, after: None, reversals: Vec::new(), latest }
+    fn new(target: Position, entries: BTreeSet<Position>, latest: Replay) -> Self {
+        Self { target, entries, runs: Vec::new(), reversals: Vec::new(), latest }
     }
 
-    /// There are no operations if the entry does not exist, is already undone, or if later edits
-    /// replaced all its changes. Returns `None` if no entry has been read yet.
-    fn resolve(&self) -> Option<Resolution> {
-        let head = self.latest.cursor.newest?.head;
-        Some(Resolution { state_position: head, operations: self.reversing_operations() })
-    }
-
-    fn reversing_operations(&self) -> Vec<Operation> {
-        let Some(before) = &self.before else { return Vec::new() };
-        if is_reversed(&self.reversals, self.target) {
-            return Vec::new();
+    /// The runs are undone from the newest to the oldest, each on the state that the last left.
+    fn resolve(&self, head: Position, run_imports: &[RunImports]) -> Resolved {
+        let target = self.target;
+        if self.runs.is_empty() {
+            return nothing_to_undo(head, format!("there is no edit at {target}"));
         }
-        let latest = &self.latest.workbook;
-        let after = self.after.as_ref().unwrap_or(latest);
-        undo(before, after, latest).unwrap_or_default()
+        if is_any_reversed(&self.reversals, &self.entries) {
+            return nothing_to_undo(head, format!("the entry at {target} is already undone"));
+        }
+        let mut now = self.latest.workbook.clone();
+        let mut operations = Vec::new();
+        let mut report = ReversalReport::default();
+        let mut block = None;
+        for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
+            let after = run.after.as_ref().unwrap_or(&self.latest.workbook);
+            let imports = imports_now(run, &now, &of_run.changed);
+            let reversal =
+                undo_with_imports(&run.before, after, &now, &imports, &of_run.restorable);
+            for operation in &reversal.operations {
+                now.apply_operation(operation);
+            }
+            operations.extend(reversal.operations);
+            report = report.plus(reversal.report);
+            block = block.or_else(|| self.describe_blocking_import(&imports, &of_run.changed));
+        }
+        if operations.is_empty() {
+            return Resolved::rejected(head, self.reason_for_nothing(block, &report));
+        }
+        Resolved { resolution: Resolution::new(head, operations), report }
     }
+
+    fn exists_now(&self, import: &ImportedSheet) -> bool {
+        self.latest.workbook.sheet(import.sheet).is_some()
+    }
+
+    fn describe_blocking_import(
+        &self,
+        imports: &[ImportedSheet],
+        changed_imports: &ChangedImports,
+    ) -> Option<String> {
+        let blocks_undo = |import: &&ImportedSheet| {
+            !import.is_intact && (self.exists_now(import) || import.replaces.is_some())
+        };
+        let import = imports.iter().find(blocks_undo)?;
+        Some(self.describe_block(import, changed_imports.get(&import.sheet)))
+    }
+
+    fn reason_for_nothing(&self, block: Option<String>, report: &ReversalReport) -> Rejection {
+        let target = self.target;
+        if let Some(detail) = block {
+            return Rejection::new(RejectionReason::ChangedSince, detail);
+        }
+        let detail = if report.left.is_zero() {
+            format!("the entry at {target} has no effects that can be undone")
+        } else {
+            format!(
+                "all that the entry at {target} changed was changed again since: {}",
+                report.left
+            )
+        };
+        Rejection::new(RejectionReason::NothingToUndo, detail)
+    }
+
+    fn describe_block(&self, import: &ImportedSheet, changes: Option<&ReversalCounts>) -> String {
+        let target = self.target;
+        let Some(name) = self.latest.workbook.tabs().name(import.sheet) else {
+            return format!(
+                "the sheet that was imported at {target} was deleted or replaced since, so the \
+                 import cannot be undone as a whole; revert to an earlier position instead"
+            );
+        };
+        let changed = match changes {
+            Some(counts) if !counts.is_zero() => format!("changed since ({counts})"),
+            _ => "changed since".to_owned(),
+        };
+        format!(
+            "sheet `{name}`, which was imported at {target}, was {changed}, so the import cannot be \
+             undone as a whole; undo these edits first, or delete the sheet"
+        )
+    }
+}
+
+fn nothing_to_undo(head: Position, detail: String) -> Resolved {
+    Resolved::rejected(head, Rejection::new(RejectionReason::NothingToUndo, detail))
+}
+
+fn visit_entry(
+    entries: &BTreeSet<Position>,
+    runs: &mut Vec<UndoneRun>,
+    workbook: &Workbook,
+    entry: &Entry,
+) {
+    let open_run = runs.last_mut().filter(|run| run.after.is_none());
+    if entries.contains(&entry.position) {
+        let imports = imports_in(entry);
+        match open_run {
+            Some(run) => run.imports.extend(imports),
+            None => {
+                let (first, before) = (entry.position, workbook.clone());
+                runs.push(UndoneRun { first, before, after: None, imports });
+            }
+        }
+    } else if entry.mutation_ids().is_some()
+        && let Some(run) = open_run
+    {
+        run.after = Some(workbook.clone());
+    }
+}
+
+fn imports_now(
+    run: &UndoneRun,
+    now: &Workbook,
+    changed_imports: &ChangedImports,
+) -> Vec<ImportedSheet> {
+    let with_state = |import: &ImportedSheet| {
+        let is_changed = changed_imports.contains_key(&import.sheet);
+        let exists = now.sheet(import.sheet).is_some();
+        ImportedSheet { is_intact: exists && !is_changed, ..*import }
+    };
+    run.imports.iter().map(with_state).collect()
+}
+
+/// The entries that an undo reverses.
+struct EntriesToUndo {
+    /// The position before the first of them, or an earlier one.
+    before: Position,
+    /// The first position to read.
+    start: Position,
+    entries: BTreeSet<Position>,
 }
 
 impl Logs {
@@ -69,17 +199,62 @@ impl Logs {
         target: Position,
         base: Position,
     ) -> Result<UndoStates, LogError> {
-        let no_states = UndoStates::new(target, Replay::resume(Workbook::default(), base));
-        let position_before = match self.position_before(log_id, target).await {
-            Ok(Some(position_before)) => position_before,
-            Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(no_states),
+        let no_states = || {
+            let latest = Replay::resume(Workbook::default(), base);
+            UndoStates::new(target, BTreeSet::from([target]), latest)
+        };
+        let to_undo = match self.entries_to_undo(log_id, target, base).await {
+            Ok(Some(to_undo)) => to_undo,
+            Ok(None) | Err(LogError::Corrupt { .. }) => return Ok(no_states()),
             Err(error) => return Err(error),
         };
-        match self.read_changes(log_id, position_before, target).await {
-            Ok(changes) => Ok(UndoStates::new(target, Replay::resume(changes.before, target))),
-            Err(LogError::NoSuchPosition { .. }) => Ok(no_states),
+        let EntriesToUndo { before, start, entries } = to_undo;
+        let last = entries.last().copied().unwrap_or(target);
+        let read_changes = self.read_changes_with(log_id, before, last, ImportedCells::Omit);
+        match read_changes.await {
+            Ok(changes) => {
+                Ok(UndoStates::new(target, entries, Replay::resume(changes.before, start)))
+            }
+            Err(LogError::NoSuchPosition { .. }) => Ok(no_states()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns `None` if there is no entry before the target.
+    async fn entries_to_undo(
+        &self,
+        log_id: LogId,
+        target: Position,
+        base: Position,
+    ) -> Result<Option<EntriesToUndo>, LogError> {
+        let mut merged = None;
+        // The log is known to contain only the base.
+        let min_position = Some(target).filter(|target| *target <= base);
+        self.walk(log_id, target, min_position, |entry| {
+            if entry.position == target {
+                merged = entry.merged().cloned();
+            }
+            Ok(ControlFlow::Break(()))
+        })
+        .await?;
+        let Some(merged) = merged else {
+            let before = self.position_before(log_id, target).await?;
+            let entries = BTreeSet::from([target]);
+            return Ok(before.map(|before| EntriesToUndo { before, start: target, entries }));
+        };
+        let before = merged.after;
+        let (mut start, mut entries) = (target, BTreeSet::from([target]));
+        self.walk(log_id, before, Some(target), |entry| {
+            if entry.position == before {
+                start = entry.next_position().unwrap_or(target);
+            }
+            if entry.merged().is_some_and(|other| other.is_same_merge(&merged)) {
+                entries.insert(entry.position);
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+        Ok(Some(EntriesToUndo { before, start, entries }))
     }
 
     /// Reads the entries up to the latest one and computes the operations that undo the target
@@ -95,124 +270,92 @@ impl Logs {
         log_id: LogId,
         states: &mut UndoStates,
         min_position: Position,
-    ) -> Result<Resolution, LogError> {
-        let UndoStates { target, before, after, reversals, latest } = states;
+    ) -> Result<Resolved, LogError> {
+        let UndoStates { entries, runs, reversals, latest, .. } = states;
         let until = ReadUntil::Newest { min_position: Some(min_position) };
         self.continue_replay(log_id, latest, until, |workbook, entry| {
-            if entry.position == *target {
-                *before = Some(workbook.clone());
-            } else if before.is_some() && after.is_none() {
-                *after = Some(workbook.clone());
-            }
+            visit_entry(entries, runs, workbook, entry);
             reversals.extend(reversals_in(entry));
         })
         .await?;
-        states.resolve().ok_or(LogError::NotFound)
+        let head = states.latest.cursor.newest.ok_or(LogError::NotFound)?.head;
+        let mut run_imports = Vec::with_capacity(states.runs.len());
+        for run in &states.runs {
+            run_imports.push(RunImports {
+                changed: self.changed_imports(log_id, states, run, head).await?,
+                restorable: self.imports_deleted_by(log_id, states, run).await?,
+            });
+        }
+        Ok(states.resolve(head, &run_imports))
+    }
+
+    /// Returns the imports of the sheets that the entries of a run deleted.
+    async fn imports_deleted_by(
+        &self,
+        log_id: LogId,
+        states: &UndoStates,
+        run: &UndoneRun,
+    ) -> Result<RestorableImports, LogError> {
+        let after = run.after.as_ref().unwrap_or(&states.latest.workbook);
+        match self.position_before(log_id, run.first).await? {
+            Some(position) => self.restorable_imports(log_id, position, &run.before, after).await,
+            None => Ok(RestorableImports::new()),
+        }
+    }
+
+    /// A replay does not contain the cells of imported sheets. The changes of these sheets are
+    /// therefore read from the cells that were touched after the import.
+    async fn changed_imports(
+        &self,
+        log_id: LogId,
+        states: &UndoStates,
+        run: &UndoneRun,
+        head: Position,
+    ) -> Result<ChangedImports, LogError> {
+        let existing = run.imports.iter().filter(|import| states.exists_now(import));
+        let sheets: Vec<SheetId> = existing.map(|import| import.sheet).collect();
+        // If others edited the spreadsheet during a merge, later edits of the merge count as changes.
+        let is_alone = states.runs.len() == 1;
+        let last = states.entries.last().copied().filter(|_| is_alone).unwrap_or(run.first);
+        if sheets.is_empty() || head <= last {
+            return Ok(ChangedImports::new());
+        }
+        match self.changes_in_sheets(log_id, last, head, &sheets).await {
+            Err(LogError::TooLarge(_)) => {
+                Ok(sheets.into_iter().map(|sheet| (sheet, ReversalCounts::default())).collect())
+            }
+            changes => changes,
+        }
+    }
+
+    async fn changes_in_sheets(
+        &self,
+        log_id: LogId,
+        from: Position,
+        to: Position,
+        sheets: &[SheetId],
+    ) -> Result<ChangedImports, LogError> {
+        let changes = self.read_changes_with(log_id, from, to, ImportedCells::Omit).await?;
+        let state_after = changes.state_after()?;
+        let changed = sheets.iter().filter_map(|sheet| {
+            Some((*sheet, changes.before.changes_in_sheet(&state_after, *sheet)?))
+        });
+        Ok(changed.collect())
     }
 }
 
-fn reversals_in(entry: &Entry) -> Vec<Reversal> {
+fn imports_in(entry: &Entry) -> Vec<ImportedSheet> {
     let Some(edits) = entry.edits() else { return Vec::new() };
-    let mut reversals = Vec::new();
-    for mutation in &edits.mutations {
-        let reversed = match &mutation.authored {
-            Operation::Undo(undo) => ReversedEdits::Entry(undo.position),
-            Operation::Revert(revert) => ReversedEdits::After(revert.position),
-            _ => continue,
-        };
-        if mutation.rejection().is_none() {
-            reversals.push(Reversal { position: entry.position, reversed });
-        }
-    }
-    reversals
+    let operations = edits.mutations.iter().flat_map(Mutation::committed_operations);
+    operations
+        .filter_map(|operation| match operation {
+            Operation::ImportSheet(import) => Some(imported_sheet(import)),
+            _ => None,
+        })
+        .collect()
 }
 
-/// `reversals` must be sorted from oldest to newest.
-fn is_reversed(reversals: &[Reversal], target: Position) -> bool {
-    let mut effective = EffectiveReversals::default();
-    // Only a later undo or revert can reverse an earlier one, so start with the newest.
-    for reversal in reversals.iter().rev() {
-        if !effective.reverses(reversal.position) {
-            effective.add(reversal);
-        }
-    }
-    effective.reverses(target)
-}
-
-/// Undos and reverts that no later undo or revert has reversed.
-#[derive(Default)]
-struct EffectiveReversals {
-    undone: BTreeSet<Position>,
-    reverted: Vec<RevertedRange>,
-}
-
-/// Both bounds are exclusive.
-struct RevertedRange {
-    after: Position,
-    before: Position,
-}
-
-impl RevertedRange {
-    fn contains(&self, position: Position) -> bool {
-        self.after < position && position < self.before
-    }
-}
-
-impl EffectiveReversals {
-    fn add(&mut self, reversal: &Reversal) {
-        match reversal.reversed {
-            ReversedEdits::Entry(position) => {
-                self.undone.insert(position);
-            }
-            ReversedEdits::After(after) => {
-                self.reverted.push(RevertedRange { after, before: reversal.position });
-            }
-        }
-    }
-
-    fn reverses(&self, position: Position) -> bool {
-        self.undone.contains(&position)
-            || self.reverted.iter().any(|range| range.contains(position))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(num: u32) -> Position {
-        Position::new(0, num).unwrap()
-    }
-
-    fn undo(num: u32, target: u32) -> Reversal {
-        Reversal { position: at(num), reversed: ReversedEdits::Entry(at(target)) }
-    }
-
-    fn revert(num: u32, target: u32) -> Reversal {
-        Reversal { position: at(num), reversed: ReversedEdits::After(at(target)) }
-    }
-
-    #[test]
-    fn an_undo_of_an_undo_is_a_redo() {
-        let log = [undo(5, 1), undo(6, 5), undo(7, 2)];
-        assert!(!is_reversed(&log, at(1)), "redone");
-        assert!(is_reversed(&log, at(5)) && is_reversed(&log, at(2)));
-        assert!(!is_reversed(&log, at(3)) && !is_reversed(&log, at(7)));
-        assert!(is_reversed(&log[..1], at(1)));
-    }
-
-    #[test]
-    fn a_revert_reverses_all_entries_between_its_position_and_itself() {
-        let log = [undo(3, 1), undo(4, 2), revert(6, 3)];
-        let reversed = |log: &[Reversal]| -> Vec<u32> {
-            (1..7).filter(|num| is_reversed(log, at(*num))).collect()
-        };
-        assert_eq!(reversed(&log[..2]), [1, 2]);
-        assert_eq!(reversed(&log), [1, 4, 5], "the undo of 2 is reversed, so 2 is in effect again");
-        let mut undone = log.to_vec();
-        undone.push(undo(7, 6));
-        assert_eq!(reversed(&undone), [1, 2, 6], "as before the revert");
-        undone.push(revert(8, 6));
-        assert_eq!(reversed(&undone), [1, 4, 5], "as after the revert");
-    }
+fn imported_sheet(import: &ImportSheet) -> ImportedSheet {
+    let ImportSheet { sheet, replaces, cells, .. } = import;
+    ImportedSheet { sheet: *sheet, replaces: *replaces, cells: *cells, is_intact: true }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
+use cellar_calculation::Calculation;
 use cellar_log::entry::Entry;
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -22,6 +23,7 @@ use cellar_snapshot::root::Root;
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::touched::TouchedCells;
 use cellar_snapshot::view;
+use cellar_snapshot::{WindowEstimate, estimate_window};
 
 use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs};
@@ -35,6 +37,7 @@ const MAX_VIEW_TILES: usize = 64;
 pub struct View {
     /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
+    pub(super) log: LogId,
     pub position: Position,
     /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
@@ -44,6 +47,10 @@ pub struct View {
     newest_level: FoldedLevel,
     objects: Objects,
     store: ObjectStore,
+    /// Time of the entry at `position`, in seconds since the Unix epoch.
+    pub(super) created_s: u64,
+    /// Results of formulas, or `None` if no formula was read.
+    pub(super) calculation: Option<Calculation>,
 }
 
 pub(super) enum LongText {
@@ -78,7 +85,7 @@ impl Logs {
         let root_position = root.as_ref().map(|root| root.position);
         let mut fold = Fold::new(root_metadata);
         let until = ReadUntil::requested(requested_position, min_position.max(root_position));
-        let LogHead { head: position, incarnation } =
+        let LogHead { head: position, incarnation, created_s } =
             self.fold_entries_after(log_id, root_position, until, &mut fold).await?;
         if let Some(at) = requested_position
             && position < at
@@ -87,7 +94,19 @@ impl Logs {
         }
         let (metadata, newest_level) = fold.finish();
         let store = self.objects.clone();
-        Ok(View { family, position, incarnation, metadata, root, newest_level, objects, store })
+        Ok(View {
+            family,
+            log: log_id,
+            position,
+            incarnation,
+            metadata,
+            root,
+            newest_level,
+            objects,
+            store,
+            created_s,
+            calculation: None,
+        })
     }
 
     /// If there is no snapshot, folds all entries from the first one on. Returns the position of
@@ -152,8 +171,35 @@ impl View {
         window: &Window,
     ) -> Result<Vec<TileCell>, LogError> {
         let tile = self.merged_tile(sheet, window).await?;
-        let Some(sheet) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        self.fill_in_long_texts(visible_cells(&tile, &sheet.formats)).await
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let mut cells = visible_cells(&tile, &metadata.formats);
+        self.calculate(sheet, &mut cells).await?;
+        self.fill_in_long_texts(cells).await
+    }
+
+    /// Like [`View::cells`], but long texts are not read: the value of such a cell is a preview.
+    pub(super) async fn cells_with_previews(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<Vec<TileCell>, LogError> {
+        let tile = self.merged_tile(sheet, window).await?;
+        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let mut cells = visible_cells(&tile, &metadata.formats);
+        self.calculate(sheet, &mut cells).await?;
+        Ok(cells)
+    }
+
+    /// Loads no tile.
+    pub(super) async fn estimate(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<WindowEstimate, LogError> {
+        let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
+        let estimate =
+            |objects: &Objects| estimate_window(root, newest_level, sheet, window, objects);
+        Ok(self.store.load_until_ready(self.family, &mut self.objects, estimate).await?)
     }
 
     /// Returns the cells in a window without applying range formats.
@@ -172,6 +218,16 @@ impl View {
         touched_cells: &BTreeMap<SheetId, TouchedCells>,
     ) -> Result<Workbook, LogError> {
         let mut workbook = Workbook::from_metadata(&self.metadata);
+        self.add_touched_cells(touched_cells, &mut workbook).await?;
+        Ok(workbook)
+    }
+
+    /// The workbook must have the metadata of this view.
+    pub(super) async fn add_touched_cells(
+        &mut self,
+        touched_cells: &BTreeMap<SheetId, TouchedCells>,
+        workbook: &mut Workbook,
+    ) -> Result<(), LogError> {
         for (sheet, touched) in touched_cells {
             for part in touched.windows() {
                 let mut cells = self.read_stored_cells(*sheet, &part.window).await?;
@@ -181,7 +237,7 @@ impl View {
                 workbook.fill(*sheet, cells)?;
             }
         }
-        Ok(workbook)
+        Ok(())
     }
 
     /// Returns a view with the same sheets whose cells are those of the LSM level `level` instead
@@ -189,6 +245,7 @@ impl View {
     pub(super) fn with_only_level(&self, level: FoldedLevel) -> Self {
         Self {
             family: self.family,
+            log: self.log,
             position: self.position,
             incarnation: self.incarnation,
             metadata: self.metadata.clone(),
@@ -196,6 +253,8 @@ impl View {
             newest_level: level,
             objects: Objects::default(),
             store: self.store.clone(),
+            created_s: self.created_s,
+            calculation: None,
         }
     }
 
@@ -212,8 +271,9 @@ impl View {
             self.objects.drop_tiles();
         }
         let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
+        let tabs = &self.metadata.tabs;
         let read_window =
-            |objects: &Objects| view::read_window(root, newest_level, sheet, window, objects);
+            |objects: &Objects| view::read_window(root, newest_level, tabs, sheet, window, objects);
         Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
@@ -222,17 +282,22 @@ impl View {
         mut cells: Vec<TileCell>,
     ) -> Result<Vec<TileCell>, LogError> {
         for tile_cell in &mut cells {
-            let Some(hash) = tile_cell.long_text else { continue };
-            tile_cell.cell.value = match self.long_text(hash).await? {
-                LongText::Whole(text) => Value::Text(text),
-                LongText::Lost(fault) => {
-                    let (row, column) = (tile_cell.row, tile_cell.column);
-                    tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
-                    Value::Error(ErrorCode::Lost)
-                }
-            };
+            self.fill_in_long_text(tile_cell).await?;
         }
         Ok(cells)
+    }
+
+    pub(super) async fn fill_in_long_text(&self, tile_cell: &mut TileCell) -> Result<(), LogError> {
+        let Some(hash) = tile_cell.long_text else { return Ok(()) };
+        tile_cell.cell.value = match self.long_text(hash).await? {
+            LongText::Whole(text) => Value::Text(text),
+            LongText::Lost(fault) => {
+                let (row, column) = (tile_cell.row, tile_cell.column);
+                tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
+                Value::Error(ErrorCode::Lost)
+            }
+        };
+        Ok(())
     }
 
     /// A lost text is not an error, so that the other cells can still be read.

@@ -53,7 +53,8 @@ impl Logs {
         let until = ReadUntil::requested(requested_position, min_position);
         self.continue_replay(log_id, &mut replay, until, |_, _| {}).await?;
         let Replay { workbook, cursor } = replay;
-        let LogHead { head: position, incarnation } = cursor.newest.ok_or(LogError::NotFound)?;
+        let LogHead { head: position, incarnation, .. } =
+            cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
             // No entry exists at the requested position: it is after the latest entry, or between
             // two segments.

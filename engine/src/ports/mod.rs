@@ -50,6 +50,8 @@ use cellar_base::record::RecordError;
 pub struct PortError {
     /// Whether a retry may succeed.
     pub temporary: bool,
+    /// Whether nothing was written because the disk is full. Only the local stack has such errors.
+    pub storage_full: bool,
     /// Cause of the error for operators. The API does not return it to clients.
     pub message: String,
 }
@@ -59,14 +61,20 @@ impl PortError {
     /// a lost connection.
     #[must_use]
     pub fn temporary(message: impl Into<String>) -> Self {
-        Self { temporary: true, message: message.into() }
+        Self { temporary: true, storage_full: false, message: message.into() }
     }
 
     /// Creates an error after which a retry cannot succeed, such as a denied permission, a missing
     /// table or an unreadable record.
     #[must_use]
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { temporary: false, message: message.into() }
+        Self { temporary: false, storage_full: false, message: message.into() }
+    }
+
+    /// Creates an error of a full disk, to which nothing was written.
+    #[must_use]
+    pub fn storage_full(message: impl Into<String>) -> Self {
+        Self { temporary: false, storage_full: true, message: message.into() }
     }
 
     /// Converts any error to a permanent error, which is not retried.

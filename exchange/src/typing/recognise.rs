@@ -234,14 +234,15 @@ mod tests {
 
     fn typed(text: &str) -> Option<TypedText> {
         Some(match recognise(text)? {
-            RecognisedValue::Bool(value) => TypedText { value: Value::Bool(value), format: None },
+            RecognisedValue::Bool(value) => TypedText::of_value(Value::Bool(value)),
             RecognisedValue::Number(number) => TypedText {
-                value: Value::Number(number.value),
                 format: number.format().map(str::to_owned),
+                ..TypedText::of_value(Value::Number(number.value))
             },
-            RecognisedValue::Date { serial, format } => {
-                TypedText { value: Value::Number(serial), format: Some(format.to_owned()) }
-            }
+            RecognisedValue::Date { serial, format } => TypedText {
+                format: Some(format.to_owned()),
+                ..TypedText::of_value(Value::Number(serial))
+            },
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_FORMAT_BYTES;
-use cellar_sheet::cell::{GENERAL, Value, display, general};
+use cellar_sheet::cell::{GENERAL, NumberFormat};
 
 use super::not_imported::{NotImported, Omission};
 
@@ -25,14 +25,16 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// A date format that Cellar would not display as a date is replaced by a supported format with
-    /// the same parts. All other formats, including time formats, are unchanged.
+    /// A date format that Cellar cannot display, such as one with years of the Buddhist era, is replaced
+    /// by a format with the same parts. All other formats, including time formats, are unchanged.
     pub(crate) fn from_code(code: &str) -> Self {
         let code_with_unquoted_t = code.replace("\"T\"", "T").replace("\\T", "T");
         let parts = find_date_parts(code);
-        let converted_code = if displays_dates(&code_with_unquoted_t) {
+        let converted_code = if !parts.has_date {
+            code
+        } else if NumberFormat::parse(&code_with_unquoted_t).is_ok() {
             &code_with_unquoted_t
-        } else if displays_dates(code) || !parts.has_date {
+        } else if NumberFormat::parse(code).is_ok() {
             code
         } else if parts.has_time {
             "yyyy-mm-dd hh:mm:ss"
@@ -75,7 +77,11 @@ impl Format {
             11 => "0.00E+00",
             12 => "# ?/?",
             13 => "# ??/??",
-            14..=17 | 27..=31 | 36 | 50..=54 | 57 | 58 => "yyyy-mm-dd",
+            // These formats depend on the language of the program.
+            14 | 27..=31 | 36 | 50..=54 | 57 | 58 => "yyyy-mm-dd",
+            15 => "d-mmm-yy",
+            16 => "d-mmm",
+            17 => "mmm-yy",
             18 => "h:mm AM/PM",
             19 => "h:mm:ss AM/PM",
             20 | 32 => "h:mm",
@@ -108,13 +114,6 @@ impl NumberFormats {
     pub(crate) fn count(&self) -> usize {
         self.by_id.len()
     }
-}
-
-fn displays_dates(code: &str) -> bool {
-    const SAMPLE_DATE: f64 = 45_000.25;
-    code != GENERAL
-        && code.contains(['y', 'd'])
-        && display(&Value::Number(SAMPLE_DATE), code) != general(SAMPLE_DATE)
 }
 
 #[derive(Default)]
@@ -180,11 +179,13 @@ mod tests {
             ("[Red]0.0", Some("[Red]0.0"), false),
             ("0.00E+00", Some("0.00E+00"), false),
             ("yyyy/mm/dd", Some("yyyy/mm/dd"), true),
-            ("m/d/yy", Some("yyyy-mm-dd"), true),
-            ("mmm", Some("yyyy-mm-dd"), true),
-            ("[$-409]d. mmmm yyyy;@", Some("yyyy-mm-dd"), true),
+            ("m/d/yy", Some("m/d/yy"), true),
+            ("mmm", Some("mmm"), true),
+            ("[$-409]d. mmmm yyyy;@", Some("[$-409]d. mmmm yyyy;@"), true),
+            ("[$-41E]d mmm bbbb", Some("yyyy-mm-dd"), true),
+            ("d/m/bb h:mm", Some("yyyy-mm-dd hh:mm:ss"), true),
             ("dd.mm.yyyy hh:mm", Some("dd.mm.yyyy hh:mm"), true),
-            ("m/d/yy h:mm AM/PM", Some("yyyy-mm-dd hh:mm:ss"), true),
+            ("m/d/yy h:mm AM/PM", Some("m/d/yy h:mm AM/PM"), true),
             ("yyyy-mm-dd\\Thh:mm:ss", Some("yyyy-mm-ddThh:mm:ss"), true),
             ("yyyy-mm-dd\"T\"hh:mm:ss", Some("yyyy-mm-ddThh:mm:ss"), true),
             ("h:mm", Some("h:mm"), false),
@@ -195,6 +196,11 @@ mod tests {
             assert_eq!((format.code.as_deref(), format.is_date), (kept, date), "{code}");
         }
         assert_eq!(Format::built_in(14).code.as_deref(), Some("yyyy-mm-dd"));
+        assert_eq!(Format::built_in(17).code.as_deref(), Some("mmm-yy"));
+        for id in 0..=58 {
+            let code = Format::built_in(id).code;
+            assert!(code.is_none_or(|code| NumberFormat::parse(&code).is_ok()), "{id}");
+        }
         assert_eq!(Format::built_in(9).code.as_deref(), Some("0%"));
         assert_eq!(Format::built_in(0), Format::default());
     }

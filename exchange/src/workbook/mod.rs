@@ -15,6 +15,6 @@ pub use not_imported::{NotImported, Omission};
 pub use read::WorkbookImport;
 
 /// Number of rows of a sheet in Excel.
-pub(crate) const EXCEL_ROWS: u32 = 1_048_576;
+pub const EXCEL_ROWS: u32 = 1_048_576;
 /// Number of columns of a sheet in Excel. A file may declare more.
-pub(crate) const EXCEL_COLUMNS: u32 = 16_384;
+pub const EXCEL_COLUMNS: u32 = 16_384;

@@ -13,8 +13,8 @@ use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::Xlsx;
 use crate::{
-    BlockSize, Import, ImportProgress, ImportStep, NotImported, ReadError, SheetStart, Source,
-    WorkbookError,
+    BlockSize, Import, ImportProgress, ImportStep, NameInFile, NotImported, ReadError, SheetStart,
+    Source, WorkbookError,
 };
 
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
@@ -88,6 +88,16 @@ where
             WorkbookReader::Xlsx(workbook) => workbook.not_imported(),
             WorkbookReader::Xlsb(workbook) => workbook.not_imported(),
             WorkbookReader::Ods(workbook) => workbook.not_imported(),
+        }
+    }
+
+    /// Returns the names of an xlsx workbook that formulas can use. [`WorkbookImport::not_imported`]
+    /// counts them, because it depends on their formulas whether they can be imported.
+    #[must_use]
+    pub fn names(&self) -> &[NameInFile] {
+        match &self.reader {
+            WorkbookReader::Xlsx(workbook) => &workbook.names,
+            WorkbookReader::Xlsb(_) | WorkbookReader::Ods(_) => &[],
         }
     }
 

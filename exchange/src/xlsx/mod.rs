@@ -7,6 +7,7 @@
 
 mod cell;
 mod context;
+mod defined_names;
 mod not_imported;
 mod shared;
 mod sheet;
@@ -25,6 +26,8 @@ use crate::workbook::other_parts::count_other_parts;
 use crate::workbook::xml::{Xml, attribute};
 use crate::{NotImported, Omission, ReadError, SheetStart, Source, WorkbookError};
 pub(crate) use context::WorkbookContext;
+pub use defined_names::NameInFile;
+use defined_names::NameTag;
 use not_imported::{note_sheet_tag, note_workbook_tag};
 use sheet::SheetReader;
 pub(crate) use strings::{ESCAPE_PREFIX, SharedTexts, unescape};
@@ -35,6 +38,7 @@ pub(crate) struct Xlsx<R: Read> {
     /// Sheets not opened yet.
     sheets: VecDeque<SheetPart>,
     sheet_reader: Option<SheetReader<R>>,
+    pub(crate) names: Vec<NameInFile>,
     /// Contents of the workbook and of all sheets before the current one that are not imported.
     not_imported: NotImported,
 }
@@ -58,7 +62,7 @@ impl<R: Read + Seek> Xlsx<R> {
         let sheet_list = read_sheet_list(&mut workbook_xml, &targets)?;
         not_imported.add_all(&workbook_xml.not_imported);
         not_imported.add(Omission::OtherSheets, sheet_list.other_sheets);
-        let SheetList { sheets, from_1904, .. } = sheet_list;
+        let SheetList { sheets, from_1904, names, .. } = sheet_list;
         let mut context = WorkbookContext { from_1904, ..WorkbookContext::default() };
         for target in targets.values() {
             if target.kind == "sharedStrings" {
@@ -69,7 +73,7 @@ impl<R: Read + Seek> Xlsx<R> {
                 context.styles = styles::read_styles(&mut open_xml(archive, &target.part)?)?;
             }
         }
-        Ok(Self { context, sheets, sheet_reader: None, not_imported })
+        Ok(Self { context, sheets, sheet_reader: None, names, not_imported })
     }
 
     pub(crate) fn not_imported(&self) -> NotImported {
@@ -116,6 +120,7 @@ pub(crate) struct SheetList {
     pub(crate) sheets: VecDeque<SheetPart>,
     pub(crate) other_sheets: u64,
     pub(crate) from_1904: bool,
+    pub(crate) names: Vec<NameInFile>,
 }
 
 impl SheetList {
@@ -242,6 +247,10 @@ fn read_sheet_list<R: Read>(
                         return Err(xml.damaged("the part of a sheet is missing"));
                     };
                     sheet_list.add_sheet(SheetStart { name, hidden }, target)?;
+                }
+                "definedName" => {
+                    let name_tag = NameTag::of(&tag);
+                    name_tag.read_into(xml, &mut sheet_list.names)?;
                 }
                 _ => {}
             },

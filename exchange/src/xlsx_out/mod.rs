@@ -24,6 +24,7 @@ use zip::ZipWriter;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
+use crate::workbook::functions::with_prefixes;
 use crate::workbook::{EXCEL_COLUMNS, EXCEL_ROWS};
 use crate::{CellToWrite, WriteError};
 use cells::CellXml;
@@ -47,6 +48,8 @@ pub struct XlsxWriter {
     xml: String,
     sheet_bytes: u64,
     has_dynamic_formulas: bool,
+    /// Names for formulas, and what they stand for in the notation of files.
+    defined_names: Vec<(String, String)>,
     /// Index of the cell style of each number format.
     styles: BTreeMap<String, usize>,
     /// Number formats in Excel's notation. The number format at index n belongs to style n + 1.
@@ -72,6 +75,7 @@ impl XlsxWriter {
             xml: String::new(),
             sheet_bytes: 0,
             has_dynamic_formulas: false,
+            defined_names: Vec::new(),
             styles: BTreeMap::new(),
             excel_codes: Vec::new(),
         })
@@ -89,6 +93,13 @@ impl XlsxWriter {
         self.start_part(&parts::sheet_part(self.sheets.len()))?;
         self.xml.push_str(SHEET_START);
         Ok(allowed_name)
+    }
+
+    /// Defines a name for formulas. The formula starts with `=`, and its references have the names of
+    /// the sheets in the file. Names must be unique when case is ignored.
+    pub fn define_name(&mut self, name: &str, formula: &str) {
+        let formula = formula.strip_prefix('=').unwrap_or(formula);
+        self.defined_names.push((name.to_owned(), with_prefixes(formula).text));
     }
 
     /// Writes the next cell of the current sheet.
@@ -168,9 +179,9 @@ impl XlsxWriter {
             self.start_sheet("Sheet1")?;
         }
         self.end_sheet()?;
-        let Self { sheets, excel_codes, has_dynamic_formulas, .. } = &self;
+        let Self { sheets, defined_names, excel_codes, has_dynamic_formulas, .. } = &self;
         let (codes, has_dynamic_formulas) = (excel_codes.as_slice(), *has_dynamic_formulas);
-        for (name, xml) in (Parts { sheets, codes, has_dynamic_formulas }).all() {
+        for (name, xml) in (Parts { sheets, defined_names, codes, has_dynamic_formulas }).all() {
             self.start_part(name)?;
             self.zip.write_all(xml.as_bytes())?;
         }

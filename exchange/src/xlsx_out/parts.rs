@@ -39,6 +39,8 @@ pub(super) fn push_row_start(xml: &mut String, row: u32) {
 pub(super) struct Parts<'a> {
     /// Names of the sheets.
     pub(super) sheets: &'a [String],
+    /// Names for formulas, and what they stand for.
+    pub(super) defined_names: &'a [(String, String)],
     /// Number formats.
     pub(super) codes: &'a [String],
     pub(super) has_dynamic_formulas: bool,
@@ -91,8 +93,20 @@ impl Parts<'_> {
             push_escaped(&mut xml, name);
             xml.push_str(&format!("\" sheetId=\"{number}\" r:id=\"rId{number}\"/>"));
         }
+        xml.push_str("</sheets>");
+        if !self.defined_names.is_empty() {
+            xml.push_str("<definedNames>");
+            for (name, formula) in self.defined_names {
+                xml.push_str("<definedName name=\"");
+                push_escaped(&mut xml, name);
+                xml.push_str("\">");
+                push_escaped(&mut xml, formula);
+                xml.push_str("</definedName>");
+            }
+            xml.push_str("</definedNames>");
+        }
         // Excel calculates the formulas when it opens the file.
-        xml.push_str("</sheets><calcPr calcId=\"124519\" fullCalcOnLoad=\"1\"/></workbook>");
+        xml.push_str("<calcPr calcId=\"124519\" fullCalcOnLoad=\"1\"/></workbook>");
         xml
     }
 

@@ -11,6 +11,7 @@
 
 mod comparison;
 mod damaged;
+mod defined_names;
 mod not_imported;
 mod ods;
 mod xlsb;

@@ -28,7 +28,7 @@ fn everything() -> Vec<u8> {
     let mut workbook = Workbook::new();
     workbook.define_name("Rate", "=0.5").unwrap();
     let bold = Format::new().set_bold();
-    let date = Format::new().set_num_format("d mmm yyyy");
+    let date = Format::new().set_num_format("[$-41E]d mmm bbbb");
     let sheet = workbook.add_worksheet();
     sheet.merge_range(0, 0, 1, 1, "merged", &bold).unwrap();
     sheet.write_url(2, 0, Url::new("https://example.com")).unwrap();

@@ -61,7 +61,7 @@ fn everything_that_a_cell_may_have() {
     let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
     let rich = BTreeMap::from([
         ((0, 0), text("two  words\nline\ttwo")),
-        ((0, 2), number(40_909.0, "yyyy-mm-dd")),
+        ((0, 2), number(40_909.0, "dd.m.yy")),
         ((0, 3), number(40_909.5, "yyyy-mm-dd hh:mm:ss")),
         ((1, 0), number(0.5, "0.0%")),
         ((1, 1), number(7.0, "#,##0.00 \"EUR\"")),

@@ -245,7 +245,7 @@ fn a_workbook_of_the_library() {
         ((0, 0), text("übung \u{1F600} <&>\u{1}")),
         ((0, 1), number(2.5, "")),
         ((0, 2), number(0.25, "0.0%")),
-        ((1, 0), number(46_347.0, "yyyy-mm-dd")),
+        ((1, 0), number(46_347.0, "d mmm yyyy")),
         ((1, 1), number(46_347.25, "yyyy-mm-dd hh:mm:ss")),
         ((1, 2), cell(Value::Bool(true))),
         ((2, 0), formula(number(5.0, ""), "=B1*2")),

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, StatusCode};
 use dynoxide::Database;
 
 use crate::access::{Service, serve_guarded};
+use crate::disk_space;
 use crate::error::LocalError;
 use crate::roles::{Roles, tables};
 use crate::server::ServerThread;
@@ -36,8 +37,13 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     let Some(utf8_path) = path.to_str() else {
         return Err(damaged("its path is not UTF-8".to_owned()));
     };
-    let database = Database::new(utf8_path).map_err(|error| damaged(error.to_string()))?;
-    index_streams(path).map_err(|error| damaged(error.to_string()))?;
+    let full = || LocalError::DiskFull { path: path.to_owned() };
+    let database = Database::new(utf8_path).map_err(|error| {
+        if disk_space::is_database_full(&error) { full() } else { damaged(error.to_string()) }
+    })?;
+    index_streams(path).map_err(|error| {
+        if disk_space::is_sqlite_full(&error) { full() } else { damaged(error.to_string()) }
+    })?;
     Ok(database)
 }
 

@@ -3,11 +3,13 @@
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use cellar_runtime::STORAGE_FULL_CODE;
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::aws_json::{error_response, json_response, operation};
+use crate::disk_space;
 use crate::roles::tables::VERSION;
 
 type OperationResult = Result<Vec<u8>, DynoxideError>;
@@ -17,6 +19,11 @@ pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &By
     let operation = operation(headers, VERSION);
     match perform_operation(database, operation, body) {
         Some(Ok(json)) => json_response(StatusCode::OK, json),
+        Some(Err(error)) if disk_space::is_database_full(&error) => {
+            tracing::error!(%error, "the disk is full");
+            let status = StatusCode::INSUFFICIENT_STORAGE;
+            error_response(status, STORAGE_FULL_CODE, disk_space::FULL_MESSAGE)
+        }
         Some(Err(error)) => {
             let status = StatusCode::from_u16(error.status_code())
                 .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -64,7 +64,7 @@ pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]
                 json!({ "MessageId": message_id, "MD5OfMessageBody": hex_md5(&message_body) });
             json_response(StatusCode::OK, reply.to_string().into_bytes())
         }
-        Err(PortError { temporary: false, message }) => {
+        Err(PortError { temporary: false, message, .. }) => {
             bad_request("InvalidMessageContents", &message)
         }
         Err(PortError { message, .. }) => {

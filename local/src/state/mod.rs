@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::disk_space;
 use crate::error::LocalError;
 
 const MANIFEST: &str = "cloud.json";
@@ -26,6 +27,8 @@ const DATABASE: &str = "dynamodb.sqlite";
 const EVENTS: &str = "events.sqlite";
 const BUCKETS: &str = "buckets";
 const TEMPLATE: &str = "template.json";
+/// Length of the file that shows whether the disk is full. An edit needs less.
+const PROBE_BYTES: usize = 64 * 1024;
 
 /// The directory that contains all data of a local stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +67,26 @@ impl StateFolder {
         let file_bytes = |name: &str| Some(self.path.join(name).metadata().ok()?.len());
         let write_ahead_log_bytes = file_bytes(&format!("{DATABASE}-wal")).unwrap_or(0);
         Some(file_bytes(DATABASE)? + write_ahead_log_bytes)
+    }
+
+    /// Writes a small file and deletes it, and returns whether the disk is too full for it. `None` if
+    /// the directory does not exist, or if the file cannot be written for another reason.
+    #[must_use]
+    pub fn is_disk_full(&self) -> Option<bool> {
+        if !self.exists() {
+            return None;
+        }
+        match self.write_probe() {
+            Ok(()) => Some(false),
+            Err(error) if disk_space::is_full(&error) => Some(true),
+            Err(_) => None,
+        }
+    }
+
+    fn write_probe(&self) -> io::Result<()> {
+        let mut probe = tempfile::NamedTempFile::new_in(&self.path)?;
+        probe.write_all(&vec![0; PROBE_BYTES])?;
+        probe.as_file().sync_all()
     }
 
     /// Returns the path of the file that stores queue messages and stream positions.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StateFolder;
 use super::endpoints::ENDPOINTS;
+use crate::disk_space;
 use crate::error::LocalError;
 
 pub(super) const LOCK: &str = "lock";
@@ -79,13 +80,21 @@ impl StateFolder {
         serde_json::from_str(&text).ok()
     }
 
-    /// Requests that the process that uses the directory stop. Writes a file rather than sending a
-    /// signal, because the recorded process id could belong to another process.
+    /// Requests that the process that uses the directory stop. Creates a file rather than sending a
+    /// signal, because the recorded process id could belong to another process. Needs no space on
+    /// the disk.
     ///
     /// # Errors
-    /// Returns [`LocalError::File`] if the file cannot be written.
+    /// Returns [`LocalError::File`] if the file cannot be created.
     pub fn request_stop(&self) -> Result<(), LocalError> {
-        self.write_bytes(STOP, b"stop\n")
+        let stop = self.path.join(STOP);
+        match OpenOptions::new().create(true).append(true).open(&stop) {
+            Ok(_) => Ok(()),
+            // Even an empty file may need space. A renamed file does not.
+            Err(error) if disk_space::is_full(&error) => fs::rename(self.path.join(RUNNING), stop)
+                .map_err(|source| self.file_error("write", STOP, source)),
+            Err(source) => Err(self.file_error("write", STOP, source)),
+        }
     }
 
     pub(crate) fn stop_requested(&self) -> bool {

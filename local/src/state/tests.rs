@@ -155,3 +155,25 @@ fn refuses_to_delete_data_behind_a_link() {
     folder.delete().unwrap();
     assert!(!folder.path().exists());
 }
+
+#[test]
+fn a_probe_leaves_nothing_and_finds_space() {
+    let (_temporary, folder) = folder();
+    assert_eq!(folder.is_disk_full(), None, "no stack was deployed");
+    let _lock = folder.create_and_lock().unwrap();
+    folder.open_manifest("cellar").unwrap();
+    let files = || fs::read_dir(folder.path()).unwrap().count();
+    let before = files();
+    assert_eq!(folder.is_disk_full(), Some(false));
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn a_stop_is_requested_with_an_empty_file() {
+    let (_temporary, folder) = folder();
+    let _lock = folder.create_and_lock().unwrap();
+    assert!(!folder.stop_requested());
+    folder.request_stop().unwrap();
+    assert!(folder.stop_requested());
+    assert_eq!(fs::metadata(folder.path().join("stop")).unwrap().len(), 0);
+}

@@ -67,6 +67,7 @@ impl State {
             | Refusal::Overlap { .. }
             | Refusal::Corrupt { .. }
             | Refusal::StaleResolution { .. }
+            | Refusal::MergeTooDistant
             | Refusal::Unexpected(_)
             | Refusal::Encoding
             | Refusal::Full => false,

@@ -8,6 +8,7 @@ use cellar_api::wire::{
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_MUTATION_BYTES;
 use cellar_catalog::access::Need;
+use cellar_engine::logs::WhenUnchanged;
 use cellar_log::append::{Appended, MutationResult, NewMutation, Request};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -48,7 +49,9 @@ pub(super) async fn append_mutations(
     let author = Some(caller.principal.author);
     let append_request =
         Request::new(log_id, client_key, author, request.incarnation, request.acked_id, mutations)?;
-    let appended = state.logs().append(append_request).await?;
+    let when_unchanged =
+        if request.refuse_unchanged { WhenUnchanged::Refuse } else { WhenUnchanged::Append };
+    let appended = state.logs().append_with(append_request, when_unchanged).await?;
     state.apply_log_policy(log_id).await;
     Ok(Json(append_reply(&state, &appended).await?))
 }
@@ -100,5 +103,6 @@ fn appended_mutation(result: &MutationResult) -> AppendedMutation {
         rejection: result.rejection.clone(),
         committed: result.committed.clone(),
         no_effect: result.no_effect,
+        reversal: result.reversal,
     }
 }

@@ -7,9 +7,10 @@
 use cellar_api::sync::SCHEMA_VERSIONS;
 use cellar_base::limits::{
     MAX_AUTHOR_BYTES, MAX_CELLS_PER_OPERATION, MAX_CHECKPOINT, MAX_CHUNK_URLS, MAX_CLIENT_ID_BYTES,
-    MAX_COLUMNS, MAX_FEED_PAGE_ITEMS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_IMPORT_OBJECTS,
-    MAX_INSERT, MAX_ISSUER_BYTES, MAX_LINK_LABEL_BYTES, MAX_LIST_PAGE, MAX_MUTATION_ID,
-    MAX_MUTATIONS_PER_REQUEST, MAX_NONCE_BYTES, MAX_PAGE_ENTRIES, MAX_REJECTION_BYTES, MAX_ROWS,
+    MAX_COLUMNS, MAX_DEFINED_NAME_BYTES, MAX_DEFINED_NAME_FORMULA_BYTES, MAX_FEED_PAGE_ITEMS,
+    MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_IMPORT_OBJECTS, MAX_INSERT, MAX_ISSUER_BYTES,
+    MAX_LINK_LABEL_BYTES, MAX_LIST_PAGE, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST,
+    MAX_NONCE_BYTES, MAX_PAGE_ENTRIES, MAX_REJECTION_BYTES, MAX_ROWS, MAX_SEARCH_BYTES,
     MAX_SHEET_NAME_CHARACTERS, MAX_SPANS, MAX_SPREADSHEET_NAME_BYTES, MAX_STORED_CHUNK_BYTES,
     MAX_UPLOAD_BYTES,
 };
@@ -28,6 +29,9 @@ const LINE: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
 const NAME: &str = r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$";
 /// A sheet name: no control character, none of `[ ] : * ? / \`, and no apostrophe at either end.
 const SHEET_NAME: &str = r"^[^\u0000-\u001F\u007F-\u009F\[\]:*?/\\']([^\u0000-\u001F\u007F-\u009F\[\]:*?/\\]*[^\u0000-\u001F\u007F-\u009F\[\]:*?/\\'])?$";
+/// A defined name. Cells, and characters that are neither letters nor digits, are refused although they
+/// satisfy the pattern.
+const DEFINED_NAME: &str = r"^[A-Za-z_\u0080-\uFFFF][A-Za-z0-9_.\u0080-\uFFFF]*$";
 /// The name of a snapshot object.
 const CHUNK_HASH: &str = "^[0-9a-f]{64}$";
 const SHA256: &str = "^[0-9A-Fa-f]{64}$";
@@ -42,6 +46,11 @@ const COOKIE_ORDER: &str = "^[0-9a-f]{24}$";
 const CELL: &str = r"^\$?[A-Za-z]+\$?0*[1-9][0-9]*$";
 /// A range in A1 notation: a cell, two cells, columns or rows, optionally of a named sheet.
 const RANGE: &str = r"^(('([^']|'')+'|[^'!]+)!)?(\$?[A-Za-z]+\$?0*[1-9][0-9]*(:\$?[A-Za-z]+\$?0*[1-9][0-9]*)?|\$?[A-Za-z]+:\$?[A-Za-z]+|\$?0*[1-9][0-9]*:\$?0*[1-9][0-9]*)$";
+/// Position, sheet, row spans and column spans.
+const CELL_HISTORY_CURSOR: &str = r"^[0-9]{1,16}~[0-9]{1,10}(~[0-9]{1,10}-[1-9][0-9]{0,9}(\.[0-9]{1,10}-[1-9][0-9]{0,9}){0,99}){2}$";
+/// Number of a sheet, and a cell.
+const FIND_CURSOR: &str = r"^[0-9]{1,10}~\$?[A-Za-z]+\$?0*[1-9][0-9]*$";
+const COLUMN_LETTERS: &str = "^[A-Za-z]+$";
 /// The bytes of a tile index in Base64.
 const BASE64: &str = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
 
@@ -137,6 +146,10 @@ const PROPERTIES: &[(&str, &str, Bound)] = &[
     ("SentMutation", "id", MUTATION_ID),
     ("SetCells", "cells", Items(1, MAX_CELLS_PER_OPERATION)),
     ("SetFormat", "format", FORMAT),
+    ("SetName", "formula", Length(2, MAX_DEFINED_NAME_FORMULA_BYTES)),
+    ("SetName", "formula", Pattern("^=")),
+    ("SetName", "name", Length(1, MAX_DEFINED_NAME_BYTES)),
+    ("SetName", "name", Pattern(DEFINED_NAME)),
     ("ShareRequest", "issuer", ISSUER),
     ("ShareRequest", "issuer", Pattern(LINE)),
     ("ShareRequest", "subject", SUBJECT),
@@ -154,9 +167,21 @@ const PROPERTIES: &[(&str, &str, Bound)] = &[
 /// Bounds of parameters, as operation, parameter and bound.
 const PARAMETERS: &[(&str, &str, Bound)] = &[
     ("comparePositions", "cursor", ANY_NUMBER),
+    ("compareSpreadsheets", "cursor", ANY_NUMBER),
     ("createLink", "If-Match", Pattern(ETAG)),
+    ("filterRows", "cursor", Pattern(CELL)),
+    ("filterRows", "range", Pattern(RANGE)),
+    ("filterRows", "sum", Pattern(COLUMN_LETTERS)),
+    ("filterRows", "where", Length(1, MAX_SEARCH_BYTES)),
+    ("findCells", "cursor", Pattern(FIND_CURSOR)),
+    ("findCells", "range", Pattern(RANGE)),
+    ("findCells", "text", Length(1, MAX_SEARCH_BYTES)),
     ("getCells", "cursor", Pattern(CELL)),
     ("getCells", "range", Pattern(RANGE)),
+    ("listCellHistory", "author", Length(0, MAX_AUTHOR_BYTES)),
+    ("listCellHistory", "cursor", Pattern(CELL_HISTORY_CURSOR)),
+    ("listCellHistory", "limit", Number(1, MAX_PAGE_ENTRIES as u64)),
+    ("listCellHistory", "range", Pattern(RANGE)),
     ("listDetailsChanges", "cursor", ANY_NUMBER),
     ("listFeedItems", "after", Number(0, MAX_CHECKPOINT)),
     ("listFeedItems", "generation", Pattern(EIGHT_BYTES)),
@@ -361,8 +386,11 @@ mod tests {
         }
         // The length of the request limits these values.
         let without_bound = [
+            "filterRows sheet".to_owned(),
+            "findCells sheet".to_owned(),
             "getCells sheet".to_owned(),
             "getHead If-None-Match".to_owned(),
+            "listCellHistory sheet".to_owned(),
             format!("{PUSH}.mutations"),
             format!("{PUSH}.mutations.name"),
         ];

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::wire::{CellsReply, ProblemKind};
+use cellar_api::wire::{CellsReply, PositionOrTime, ProblemKind};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_engine::logs::{CellsQuery, SheetName};
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -24,8 +25,9 @@ pub(super) struct CellsParameters {
     sheet: Option<String>,
     /// Range such as A1:T50; defaults to all cells.
     range: Option<String>,
-    /// Position to read at; defaults to the newest.
-    at: Option<Position>,
+    /// Position or time to read at; defaults to the newest position.
+    #[serde(default, deserialize_with = "position_parameter::optional")]
+    at: Option<PositionOrTime>,
     /// `next` of the previous page.
     cursor: Option<String>,
     /// Lowest acceptable position of the reply, so that clients read their own writes.
@@ -49,6 +51,8 @@ pub(super) async fn get_cells(
 ) -> Result<Json<CellsReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let query = parse_query(&parameters)?;
+    let at = find_position(&state, log_id, parameters.at, parameters.min_position).await?;
+    let query = CellsQuery { at, ..query };
     let read_cells = state.logs().cells(log_id, &query).await?;
     Ok(Json(CellsReply {
         sheet: read_cells.sheet,
@@ -63,19 +67,20 @@ pub(super) async fn get_cells(
     }))
 }
 
+/// Without `at`, which the log may have to be searched for.
 fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
     let range = parameters.range.as_deref().map(parse_range).transpose()?;
     let first_cell = parameters.cursor.as_deref().map(parse_cursor).transpose()?;
     Ok(CellsQuery {
         sheet: select_sheet(parameters.sheet.as_deref(), range.as_ref())?,
         rectangle: range.map_or(Rectangle::EVERYTHING, |range| range.rectangle),
-        at: parameters.at,
+        at: None,
         from: first_cell,
         min_position: parameters.min_position,
     })
 }
 
-fn parse_range(range: &str) -> Result<Range, Failure> {
+pub(super) fn parse_range(range: &str) -> Result<Range, Failure> {
     let range: Range = range.parse().map_err(|error| Failure::invalid_request(&error))?;
     range
         .check_area()
@@ -89,7 +94,10 @@ fn parse_cursor(cursor: &str) -> Result<CellName, Failure> {
 
 /// Returns the sheet selected by the `sheet` parameter or by the range. If both name a sheet, the
 /// names must match, ignoring case.
-fn select_sheet(sheet_name: Option<&str>, range: Option<&Range>) -> Result<SheetName, Failure> {
+pub(super) fn select_sheet(
+    sheet_name: Option<&str>,
+    range: Option<&Range>,
+) -> Result<SheetName, Failure> {
     let sheet_name_in_range = range.and_then(|range| range.sheet.as_deref());
     match (sheet_name, sheet_name_in_range) {
         (None, None) => Ok(SheetName::First),

@@ -14,6 +14,7 @@ use utoipa::openapi::{Ref, RefOr, Required};
 use utoipa::{Modify, OpenApi};
 
 use super::bounds::{Bounds, UnsignedNumbers};
+use super::document_examples::Examples;
 use super::document_schemas::Corrections;
 use super::openapi::{__path_get_openapi_document, OPENAPI_JSON, remove_json_whitespace};
 
@@ -38,17 +39,22 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::entries::list_entries,
         super::append::append_mutations,
         super::cells::get_cells,
+        super::find::find_cells,
+        super::filter::filter_rows,
+        super::cell_history::list_cell_history,
         super::chunks::get_chunk_urls,
         super::stats::get_stats,
         super::sheets::list_sheets,
         super::history::list_history,
         super::history::compare_positions,
+        super::history::compare_spreadsheets,
         super::uploads::create_upload,
         super::uploads::complete_upload,
         super::imports::create_import_uploads,
         super::imports::check_import_chunks,
         super::forks::create_fork,
         super::forks::list_forks,
+        super::merges::merge_fork,
         super::details::get_details,
         super::details::update_details,
         super::details::list_details_changes,
@@ -64,7 +70,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         get_openapi_document
     ),
     components(schemas(cellar_api::wire::Problem, cellar_base::identity::LogId)),
-    modifiers(&CommonParts, &CostHeader, &Corrections, &UnsignedNumbers, &Bounds)
+    modifiers(&CommonParts, &CostHeader, &Corrections, &UnsignedNumbers, &Bounds, &Examples)
 )]
 struct Document;
 
@@ -103,6 +109,7 @@ fn add_error_responses(operation: &mut Operation) {
     let responses = &mut operation.responses.responses;
     for (status, description) in [
         ("4XX", "Problem details (RFC 9457)"),
+        ("507", "Storage full: the disk of the local stack is full, and nothing was changed"),
         ("503", "Temporarily unavailable: retry the unchanged request after `Retry-After`"),
     ] {
         responses.entry(status.to_owned()).or_insert_with(|| problem_response(description));
@@ -221,6 +228,16 @@ fn operations_have_unique_ids_summaries_and_tags() {
         }
     }
     assert!(ids.len() > 25, "{ids:?}");
+}
+
+#[test]
+fn descriptions_do_not_mention_the_code() {
+    for part in ["super::", "cellar_", "crate", "[`", ".rs", "docs/"] {
+        let description = OPENAPI_JSON
+            .lines()
+            .find(|line| line.contains("\"description\": ") && line.contains(part));
+        assert_eq!(description, None, "{part}");
+    }
 }
 
 /// Returns the values of all `$ref` keys.

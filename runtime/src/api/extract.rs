@@ -12,6 +12,9 @@ use serde_json::error::Category;
 
 use super::reply::Failure;
 
+/// Start of axum's error texts, before the name of the parameter.
+const AXUM_QUERY_ERROR: &str = "Failed to deserialize query string: ";
+
 /// An unparsed request body whose content type is JSON.
 pub(super) struct JsonBody(Bytes);
 
@@ -104,6 +107,11 @@ path_of_two_ids! {
     PathLink, link_id
 }
 
+path_of_two_ids! {
+    /// The ids of two spreadsheets in the request path.
+    PathOther, other_id
+}
+
 /// The query parameters of a request.
 pub(super) struct Parameters<T>(pub(super) T);
 
@@ -113,7 +121,12 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Paramet
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         match Query::<T>::from_request_parts(parts, state).await {
             Ok(Query(parameters)) => Ok(Self(parameters)),
-            Err(error) => Err(Failure::new(ProblemKind::BadRequest, error.body_text())),
+            Err(error) => {
+                let text = error.body_text();
+                let fault = text.strip_prefix(AXUM_QUERY_ERROR).unwrap_or(&text);
+                let detail = format!("unexpected query parameter: {fault}");
+                Err(Failure::new(ProblemKind::BadRequest, detail))
+            }
         }
     }
 }

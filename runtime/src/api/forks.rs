@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
+use super::position_parameter::find_position;
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -58,10 +59,11 @@ pub(super) async fn create_fork(
         None => default_fork_name(&state, &caller, source_log_id).await?,
     };
     let actor = caller.principal.by(fork_log_id).ok_or_else(Failure::not_found)?;
+    let at = find_position(&state, source_log_id, request.at, None).await?;
     let new_fork = NewFork {
         log: fork_log_id,
         source: source_log_id,
-        at: request.at,
+        at,
         author: Some(caller.principal.author),
     };
     let fork = state.logs().fork(new_fork).await?;

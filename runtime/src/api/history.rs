@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::wire::{DiffReply, HistoryReply};
+use cellar_api::wire::{DiffReply, HistoryReply, PositionOrTime};
 use cellar_base::limits::{
     MAX_PAGE_ENTRIES, MAX_REPLY_BYTES, MAX_REPLY_SPANS_BYTES, MAX_SPAN_JSON_BYTES,
 };
@@ -11,12 +11,13 @@ use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_sheet::cell::{Cell, json_text_bytes};
 use cellar_sheet::operation::Spans;
-use cellar_sheet::workbook::{CellDiff, SheetDiff};
+use cellar_sheet::workbook::{CellDiff, NameDiff, SheetDiff, WorkbookDiff};
 use serde::Deserialize;
 
 use super::auth::Caller;
 use super::entries::entry_views;
-use super::extract::{Parameters, PathId, check_page_limit};
+use super::extract::{Parameters, PathId, PathOther, check_page_limit};
+use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -33,8 +34,9 @@ const SHEET_FRAME_BYTES: usize = 200;
 #[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct HistoryParameters {
-    /// Newest position to return; defaults to the head.
-    until: Option<Position>,
+    /// Newest position to return, or a time; defaults to the head.
+    #[serde(default, deserialize_with = "position_parameter::optional")]
+    until: Option<PositionOrTime>,
     /// Maximum number of entries: 1 to 1,000, default 100.
     limit: Option<u32>,
 }
@@ -57,7 +59,8 @@ pub(super) async fn list_history(
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let limit = parameters.limit.unwrap_or(DEFAULT_ENTRIES);
     check_page_limit(limit, MAX_PAGE_ENTRIES)?;
-    let history = state.logs().history(log_id, parameters.until, limit).await?;
+    let until = find_position(&state, log_id, parameters.until, None).await?;
+    let history = state.logs().history(log_id, until, limit).await?;
     let entries = entry_views(&state, &history.entries).await?;
     Ok(Json(HistoryReply { entries, next: history.next }))
 }
@@ -68,10 +71,12 @@ pub(super) async fn list_history(
 #[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiffParameters {
-    /// Earlier position.
-    from: Position,
-    /// Later position.
-    to: Position,
+    /// Earlier position or time.
+    #[serde(deserialize_with = "position_parameter::required")]
+    from: PositionOrTime,
+    /// Later position or time.
+    #[serde(deserialize_with = "position_parameter::required")]
+    to: PositionOrTime,
     /// `next` of the previous page.
     #[serde(default)]
     cursor: u64,
@@ -94,9 +99,65 @@ pub(super) async fn compare_positions(
 ) -> Result<Json<DiffReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
     let DiffParameters { from, to, cursor } = parameters;
-    let mut sheets = state.logs().diff(log_id, from, to).await?.sheets;
-    let Truncation { spans_truncated, next } = DiffPage::new(cursor).truncate(&mut sheets);
-    Ok(Json(DiffReply { from, to, sheets, spans_truncated, next }))
+    let from = state.logs().find_position(log_id, from, None).await?;
+    let to = state.logs().find_position(log_id, to, None).await?;
+    let diff = state.logs().diff(log_id, from, to).await?;
+    Ok(Json(diff_page((from, to), diff, cursor)))
+}
+
+/// Compare the spreadsheet with another one that shares its history
+///
+/// One of them must be a fork of the other, or both must come from one spreadsheet. Rows and columns that both had when
+/// they separated are compared by identity. Rows that both inserted at the same place are compared one by one if they
+/// are equally many.
+#[cfg_attr(test, utoipa::path(
+    get,
+    path = "/v1/spreadsheets/{id}/diff/{other_id}",
+    operation_id = "compareSpreadsheets",
+    tag = "History",
+    params(
+        ("other_id" = cellar_base::identity::LogId, Path, description = "Id of the spreadsheet with the later state"),
+        BranchDiffParameters,
+    ),
+    responses((status = 200, description = "One page of results", body = DiffReply))
+))]
+pub(super) async fn compare_spreadsheets(
+    State(state): State<ApiState>,
+    caller: Caller,
+    PathOther { spreadsheet_id, other_id }: PathOther,
+    Parameters(parameters): Parameters<BranchDiffParameters>,
+) -> Result<Json<DiffReply>, Failure> {
+    let from_log = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
+    let to_log = caller.authorize(&state, &other_id, Need::Read).await?;
+    let BranchDiffParameters { from, to, cursor } = parameters;
+    let from = state.logs().find_position(from_log, from, None).await?;
+    let to = state.logs().find_position(to_log, to, None).await?;
+    let diff = state.logs().diff_logs((from_log, from), (to_log, to)).await?;
+    Ok(Json(diff_page((from, to), diff, cursor)))
+}
+
+/// Query parameters of `compareSpreadsheets`.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
+#[serde(deny_unknown_fields)]
+pub(super) struct BranchDiffParameters {
+    /// Position or time in the spreadsheet.
+    #[serde(deserialize_with = "position_parameter::required")]
+    from: PositionOrTime,
+    /// Position or time in the other spreadsheet.
+    #[serde(deserialize_with = "position_parameter::required")]
+    to: PositionOrTime,
+    /// `next` of the previous page.
+    #[serde(default)]
+    cursor: u64,
+}
+
+fn diff_page((from, to): (Position, Position), diff: WorkbookDiff, cursor: u64) -> DiffReply {
+    let WorkbookDiff { mut sheets, mut names } = diff;
+    let page = DiffPage::new(cursor);
+    let Truncation { spans_truncated, next } = page.truncate(&mut sheets, &mut names);
+    DiffReply { from, to, sheets, names, spans_truncated, next }
 }
 
 /// Limits one page of a comparison to the maximum response size.
@@ -124,11 +185,15 @@ impl DiffPage {
         Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
-    /// Removes from `sheets` the spans and cells that do not belong to this page. Every page
-    /// contains all sheets, and at least one cell that is not on an earlier page.
-    fn truncate(mut self, sheets: &mut [SheetDiff]) -> Truncation {
-        self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum();
+    /// Removes from `sheets` and `names` the spans, cells and names that do not belong to this page.
+    /// Every page contains all sheets, and at least one cell that is not on an earlier page.
+    fn truncate(mut self, sheets: &mut [SheetDiff], names: &mut Vec<NameDiff>) -> Truncation {
         let is_first_page = self.earlier_cell_count == 0;
+        if !is_first_page {
+            names.clear();
+        }
+        self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum::<usize>()
+            + names.iter().map(name_bytes).sum::<usize>();
         let spans_truncated = if is_first_page {
             self.truncate_spans(sheets)
         } else {
@@ -193,6 +258,14 @@ fn sheet_frame_bytes(sheet: &SheetDiff) -> usize {
     SHEET_FRAME_BYTES + json_text_bytes(&sheet.name)
 }
 
+fn name_bytes(diff: &NameDiff) -> usize {
+    let formula_bytes = |formula: &Option<String>| formula.as_deref().map_or(0, json_text_bytes);
+    SHEET_FRAME_BYTES
+        + json_text_bytes(&diff.name)
+        + formula_bytes(&diff.before)
+        + formula_bytes(&diff.after)
+}
+
 fn sheet_spans(sheet: &mut SheetDiff) -> [&mut Spans; 4] {
     let (rows, columns) = (&mut sheet.rows, &mut sheet.columns);
     [&mut rows.inserted, &mut rows.deleted, &mut columns.inserted, &mut columns.deleted]
@@ -246,7 +319,7 @@ mod tests {
             columns: AxisDiff { inserted: Spans::one(u32::MAX - 1, 1), deleted: Spans::default() },
             formats_changed: false,
             cells: (0..cells).map(differs).collect(),
-            deleted_cells: vec![CellAt { row: 0, column: number, cell: cell(text) }],
+            deleted_cells: vec![CellAt::new(0, number, cell(text))],
         }
     }
 
@@ -259,11 +332,11 @@ mod tests {
         let mut fits = [sheet(1, max_spans - 1, 1, "")];
         let all = fits.clone();
         let complete = Truncation { spans_truncated: false, next: None };
-        assert_eq!(DiffPage::new(0).truncate(&mut fits), complete);
+        assert_eq!(DiffPage::new(0).truncate(&mut fits, &mut Vec::new()), complete);
         assert_eq!(fits, all);
         let mut more = [sheet(1, max_spans, 1, "")];
         let truncated = Truncation { spans_truncated: true, next: None };
-        assert_eq!(DiffPage::new(0).truncate(&mut more), truncated);
+        assert_eq!(DiffPage::new(0).truncate(&mut more, &mut Vec::new()), truncated);
         assert_eq!(more[0].rows.deleted.len(), usize::try_from(max_spans).unwrap());
         assert!(more[0].columns.inserted.is_empty());
         assert_eq!(more[0].cells.len(), 1, "spans leave room for cells");
@@ -280,7 +353,7 @@ mod tests {
         while let Some(earlier_cell_count) = cursor {
             let mut sheets = all.clone();
             let Truncation { spans_truncated, next } =
-                DiffPage::new(earlier_cell_count).truncate(&mut sheets);
+                DiffPage::new(earlier_cell_count).truncate(&mut sheets, &mut Vec::new());
             let spans = sheets.iter_mut().flat_map(sheet_spans).filter(|spans| !spans.is_empty());
             let is_first = pages == 0;
             assert_eq!((spans_truncated, spans.count() > 0), (is_first, is_first), "page {pages}");
@@ -288,7 +361,8 @@ mod tests {
             let on_page = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted_cells.len());
             cells += on_page.sum::<usize>();
             let (from, to) = (Position::FIRST, Position::FIRST);
-            let reply = DiffReply { from, to, sheets, spans_truncated, next };
+            let names = Vec::new();
+            let reply = DiffReply { from, to, sheets, names, spans_truncated, next };
             let bytes = serde_json::to_string(&reply).unwrap().len();
             assert!(bytes <= MAX_REPLY_BYTES, "page {pages} has {bytes} bytes");
             cursor = next;

@@ -5,6 +5,7 @@ mod auth;
 mod bodies;
 #[cfg(test)]
 mod bounds;
+mod cell_history;
 mod cells;
 mod chunks;
 mod cost;
@@ -14,10 +15,14 @@ mod details;
 #[cfg(test)]
 mod document;
 #[cfg(test)]
+mod document_examples;
+#[cfg(test)]
 mod document_schemas;
 mod entries;
 mod extract;
 mod feed;
+mod filter;
+mod find;
 mod forks;
 mod head;
 mod health;
@@ -27,13 +32,16 @@ mod imports;
 mod links;
 mod list;
 mod members;
+mod merges;
 mod openapi;
 mod pokes;
+mod position_parameter;
 mod pull;
 mod push;
 mod reply;
 mod routes;
 mod sheets;
+mod start_page;
 mod state;
 mod stats;
 mod sync;

@@ -180,6 +180,7 @@ impl ReplyBuilder {
                 position: result.position,
                 rejection: result.rejection,
                 committed: result.committed,
+                reversal: result.reversal,
             });
         }
         if outcome.gap.is_some() {
@@ -216,6 +217,7 @@ impl ReplyBuilder {
                 position: None,
                 rejection: None,
                 committed: None,
+                reversal: None,
             });
         }
     }

@@ -78,13 +78,19 @@ impl From<LogError> for Failure {
             LogError::NotFound => Self::not_found(),
             LogError::Refused(refusal) => failure_of_refused_append(&refusal, message),
             LogError::Reload => Self::new(ProblemKind::ReloadRequired, message),
-            LogError::NoSuchPosition { .. } => Self::new(ProblemKind::UnknownPosition, message),
-            LogError::TooLarge(_) => Self::new(ProblemKind::RangeTooLarge, message),
+            LogError::NoSuchPosition { .. } | LogError::BeforeCreation { .. } => {
+                Self::new(ProblemKind::UnknownPosition, message)
+            }
+            LogError::TooLarge(_) | LogError::HistoryTooLarge { .. } => {
+                Self::new(ProblemKind::RangeTooLarge, message)
+            }
             LogError::UnknownSheet { .. } => Self::new(ProblemKind::SheetNotFound, message),
             LogError::Fork(ForkFault::OtherPosition { .. }) => {
                 Self::new(ProblemKind::NonceReused, message)
             }
             LogError::Fork(_) => Self::new(ProblemKind::InvalidRequest, message),
+            LogError::Merge(_) => Self::new(ProblemKind::CannotMerge, message),
+            LogError::NothingToReverse { .. } => Self::new(ProblemKind::NothingToReverse, message),
             LogError::Upload(UploadFault::TooLong { .. }) => {
                 Self::new(ProblemKind::TooLarge, message)
             }
@@ -97,6 +103,7 @@ impl From<LogError> for Failure {
                 RollRefusal::NoSegment | RollRefusal::Missing { .. } | RollRefusal::Unexpected(_),
             ) => report_internal(&message),
             LogError::Corrupt { .. } | LogError::Snapshot(_) => report_internal(&message),
+            LogError::Store(error) if error.storage_full => report_storage_full(&message),
             LogError::Store(error) if error.temporary => report_unavailable(&message),
             LogError::Store(_) => report_internal(&message),
         }
@@ -120,6 +127,7 @@ impl From<StreamError> for Failure {
                 | AppendFault::Unexpected(_)
                 | AppendFault::Damaged { .. } => report_internal(&message),
             },
+            StreamError::Store(error) if error.storage_full => report_storage_full(&message),
             StreamError::Store(error) if error.temporary => report_unavailable(&message),
             StreamError::Rebuild(_) | StreamError::Payload(_) | StreamError::Store(_) => {
                 report_internal(&message)
@@ -187,6 +195,7 @@ fn failure_of_refused_append(refusal: &Refusal, message: String) -> Failure {
         Refusal::UnknownBase { .. } | Refusal::BaseGone { .. } => {
             Failure::new(ProblemKind::UnknownBase, message)
         }
+        Refusal::MergeTooDistant => Failure::new(ProblemKind::CannotMerge, message),
         Refusal::IncarnationChanged => Failure::new(ProblemKind::ReloadRequired, message),
         Refusal::Gap { .. } => Failure::new(ProblemKind::MutationGap, message),
         Refusal::Overlap { .. } => Failure::new(ProblemKind::MutationOverlap, message),
@@ -206,6 +215,13 @@ fn report_unavailable(message: &str) -> Failure {
     tracing::warn!(error = message, "a request failed temporarily");
     let detail = "DynamoDB does not respond; retry the unchanged request";
     Failure::new(ProblemKind::Unavailable, detail)
+}
+
+/// Logs that the disk is full and builds a response with status 507.
+fn report_storage_full(message: &str) -> Failure {
+    tracing::error!(error = message, "the disk is full");
+    let detail = "the disk of the server is full; nothing was changed; free some space, then repeat the request";
+    Failure::new(ProblemKind::StorageFull, detail)
 }
 
 /// Logs a permanent error and builds a response with status 500. The response does not contain the
@@ -229,7 +245,7 @@ impl From<InvalidRequest> for Failure {
 mod tests {
     use cellar_base::position::Position;
     use cellar_base::unexpected_event::UnexpectedEvent;
-    use cellar_engine::logs::ForkFault;
+    use cellar_engine::logs::{ForkFault, MergeFault};
     use cellar_engine::ports::PortError;
     use cellar_snapshot::level::ChunkHash;
 
@@ -246,6 +262,8 @@ mod tests {
             failure.into_response().status().as_u16()
         };
         assert_eq!(status(AppendFault::Store), 503);
+        let full = Failure::from(StreamError::Store(PortError::storage_full("secret")));
+        assert_eq!(full.kind(), ProblemKind::StorageFull);
         assert_eq!(status(AppendFault::Unexpected(UNEXPECTED)), 500);
     }
 
@@ -256,9 +274,12 @@ mod tests {
             (LogError::NotFound, 404),
             (LogError::Reload, 410),
             (LogError::NoSuchPosition { at, newest: at }, 422),
+            (LogError::BeforeCreation { time_s: 1, created_s: 2 }, 422),
+            (LogError::HistoryTooLarge { at }, 422),
             (LogError::Corrupt { at }, 500),
             (LogError::Store(PortError::temporary("secret")), 503),
             (LogError::Store(PortError::permanent("secret")), 500),
+            (LogError::Store(PortError::storage_full("secret")), 507),
             (LogError::Refused(Refusal::UnknownBase { base: at }), 409),
             (LogError::Refused(Refusal::IncarnationChanged), 410),
             (LogError::Refused(Refusal::Gap { expected: 1, got: 2 }), 409),
@@ -272,7 +293,11 @@ mod tests {
             (LogError::Roll(RollRefusal::Unexpected(UNEXPECTED)), 500),
             (LogError::Refused(Refusal::Overlap { last_id: 3 }), 409),
             (LogError::UnknownSheet { sheet: "x".into() }, 404),
+            (LogError::NothingToReverse { why: "x".into() }, 409),
             (LogError::Fork(ForkFault::TooDeep), 422),
+            (LogError::Fork(ForkFault::Unrelated), 422),
+            (LogError::Merge(MergeFault::NotAFork), 422),
+            (LogError::Refused(Refusal::MergeTooDistant), 422),
             (LogError::Fork(ForkFault::OtherPosition { position: at }), 409),
             (LogError::Upload(UploadFault::TooLong { bytes: 9 }), 413),
             (LogError::Upload(UploadFault::Mismatch), 422),

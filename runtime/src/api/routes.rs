@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{delete, get, post};
 use cellar_api::wire::{Problem, ProblemKind};
@@ -12,15 +12,16 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use super::reply::Failure;
 use super::state::ApiState;
 use super::{
-    append, cells, chunks, cost, create, deadline, details, entries, feed, forks, head, health,
-    history, imports, links, list, members, openapi, pokes, pull, push, sheets, stats, uploads,
-    whole_body,
+    append, cell_history, cells, chunks, cost, create, deadline, details, entries, feed, filter,
+    find, forks, head, health, history, imports, links, list, members, merges, openapi, pokes,
+    pull, push, sheets, start_page, stats, uploads, whole_body,
 };
 
 /// Builds the API router.
 pub fn router(state: ApiState) -> Router {
     let no_store = HeaderValue::from_static("no-store");
     Router::new()
+        .route("/", get(start_page::get_start_page))
         .route("/v1/health", get(health::get_health))
         .route("/v1/openapi.json", get(openapi::get_openapi_document))
         .route("/v1/feed", get(feed::list_feed_items))
@@ -31,16 +32,21 @@ pub fn router(state: ApiState) -> Router {
             get(entries::list_entries).post(append::append_mutations),
         )
         .route("/v1/spreadsheets/{id}/cells", get(cells::get_cells))
+        .route("/v1/spreadsheets/{id}/cells/find", get(find::find_cells))
+        .route("/v1/spreadsheets/{id}/cells/filter", get(filter::filter_rows))
+        .route("/v1/spreadsheets/{id}/cells/history", get(cell_history::list_cell_history))
         .route("/v1/spreadsheets/{id}/chunks", post(chunks::get_chunk_urls))
         .route("/v1/spreadsheets/{id}/stats", get(stats::get_stats))
         .route("/v1/spreadsheets/{id}/sheets", get(sheets::list_sheets))
         .route("/v1/spreadsheets/{id}/history", get(history::list_history))
         .route("/v1/spreadsheets/{id}/diff", get(history::compare_positions))
+        .route("/v1/spreadsheets/{id}/diff/{other_id}", get(history::compare_spreadsheets))
         .route("/v1/spreadsheets/{id}/uploads", post(uploads::create_upload))
         .route("/v1/spreadsheets/{id}/uploads/{upload_id}/complete", post(uploads::complete_upload))
         .route("/v1/spreadsheets/{id}/imports/uploads", post(imports::create_import_uploads))
         .route("/v1/spreadsheets/{id}/imports/checks", post(imports::check_import_chunks))
         .route("/v1/spreadsheets/{id}/forks", get(forks::list_forks).post(forks::create_fork))
+        .route("/v1/spreadsheets/{id}/merges", post(merges::merge_fork))
         .route(
             "/v1/spreadsheets/{id}/details",
             get(details::get_details).patch(details::update_details),
@@ -71,8 +77,13 @@ pub fn router(state: ApiState) -> Router {
         .with_state(state)
 }
 
-async fn path_not_found() -> Failure {
-    Failure::not_found()
+async fn path_not_found(uri: Uri) -> Failure {
+    let detail = if uri.path().starts_with("//") {
+        "the path starts with `//`: write one slash between the URL and the path, as in https://example.com/v1/health"
+    } else {
+        "no route has this path: the paths start with /v1, and /v1/openapi.json lists them"
+    };
+    Failure::new(ProblemKind::UnknownRoute, detail)
 }
 
 async fn method_not_allowed(method: Method) -> Failure {

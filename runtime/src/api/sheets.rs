@@ -1,14 +1,15 @@
-//! Handles `GET /v1/spreadsheets/{id}/sheets`, which lists the sheets of a spreadsheet.
+//! Handles `GET /v1/spreadsheets/{id}/sheets`, which lists the sheets and names of a spreadsheet.
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::wire::{SheetView, SheetsReply};
+use cellar_api::wire::{NameView, PositionOrTime, SheetView, SheetsReply};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;
 
@@ -18,20 +19,21 @@ use super::state::ApiState;
 #[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SheetsParameters {
-    /// Position to read at; defaults to the newest.
-    at: Option<Position>,
+    /// Position or time to read at; defaults to the newest position.
+    #[serde(default, deserialize_with = "position_parameter::optional")]
+    at: Option<PositionOrTime>,
     /// Lowest acceptable position of the reply, so that clients read their own writes.
     min_position: Option<Position>,
 }
 
-/// List the sheets in tab order, at any position
+/// List the sheets in tab order and the defined names, at any position
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}/sheets",
     operation_id = "listSheets",
     tag = "Cells",
     params(SheetsParameters),
-    responses((status = 200, description = "The sheets", body = SheetsReply))
+    responses((status = 200, description = "The sheets and names", body = SheetsReply))
 ))]
 pub(super) async fn list_sheets(
     State(state): State<ApiState>,
@@ -40,7 +42,9 @@ pub(super) async fn list_sheets(
     Parameters(parameters): Parameters<SheetsParameters>,
 ) -> Result<Json<SheetsReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    let view = state.logs().open_view(log_id, parameters.at, parameters.min_position).await?;
+    let SheetsParameters { at, min_position } = parameters;
+    let at = find_position(&state, log_id, at, min_position).await?;
+    let view = state.logs().open_view(log_id, at, min_position).await?;
     let tabs = &view.metadata.tabs;
     let mut sheets = Vec::new();
     for sheet_id in tabs.order() {
@@ -56,5 +60,6 @@ pub(super) async fn list_sheets(
         incarnation: view.incarnation,
         sheets,
         next_sheet: tabs.next_sheet(),
+        names: NameView::of(&view.metadata),
     }))
 }

@@ -29,6 +29,7 @@ impl Config {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         format!(
             r#"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
+# Durations have a unit: 500ms, 30s, 5m, 2h or 30d.
 
 # Name of the CloudFormation stack; one account can hold several.
 stack: {stack}
@@ -71,8 +72,8 @@ cors_origins: []
 api:
   # Memory in MB, {min_memory} to {max_memory}. CPU power is proportional to it.
   memory_mb: {memory_mb}
-  # Timeout of a request in seconds, {min_timeout} to {max_timeout}.
-  timeout_s: {timeout_s}
+  # Timeout of a request, {min_timeout}s to {max_timeout}s.
+  timeout: {timeout_s}s
 
 {snapshots}
 {retention}
@@ -125,14 +126,14 @@ fn retention_fields_yaml(config: &Config) -> String {
     let days = LOG_RETENTION_DAYS.map(|days| days.to_string());
     let (first_allowed_days, last_allowed_days) = days.split_at(days.len() / 2);
     format!(
-        r"# Days that CloudWatch keeps log lines. Allowed values:
+        r"# How long CloudWatch keeps log lines. Allowed numbers of days:
 # {first_allowed_days},
 # {last_allowed_days}.
-log_retention_days: {log_retention_days}
+log_retention: {log_retention_days}d
 
-# Age in days, since it was closed, at which `synth offload` moves a log segment to S3, {min_offload}
-# to {max_offload}. Unset: segments stay in DynamoDB.
-# offload_after_days: 365
+# Age, since it was closed, at which `synth offload` moves a log segment to S3, {min_offload}d to
+# {max_offload}d. Unset: segments stay in DynamoDB.
+# offload_after: 365d
 
 # Newest log segments of each spreadsheet to keep in DynamoDB, at least {min_keep}.
 keep_segments: {keep_segments}
@@ -227,9 +228,9 @@ snapshots:
   segment_bytes: {segment_bytes}
   # Memory of the snapshot function in MB, {min_memory} to {max_memory}.
   memory_mb: {memory_mb}
-  # Timeout of the snapshot function in seconds, {min_timeout} to {max_timeout}; the next invocation
-  # resumes unfinished work.
-  timeout_s: {timeout_s}
+  # Timeout of the snapshot function, {min_timeout}s to {max_timeout}s; the next invocation resumes
+  # unfinished work.
+  timeout: {timeout_s}s
 ",
         min_entries = SNAPSHOT_ENTRIES.start(),
         max_entries = SNAPSHOT_ENTRIES.end(),
@@ -289,7 +290,7 @@ mod tests {
     fn fields_without_a_default_are_valid_when_uncommented() {
         let example = Config::documented_yaml()
             .replace("# region:", "region:")
-            .replace("# offload_after_days:", "offload_after_days:")
+            .replace("# offload_after:", "offload_after:")
             .replace("# kms_key_arn:", "kms_key_arn:")
             .replace("# email:", "email:")
             .replace("# topic_arn:", "topic_arn:")

@@ -1,17 +1,19 @@
 //! Errors in `cellar.yaml`. Each message shows the rejected value and suggests a correction.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
+use cellar_base::duration::{DurationUnit, format_duration};
 use thiserror::Error;
 
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX, EMAIL_CHARS_MAX,
     INCARNATION_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS,
     OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_URL_CHARS_MAX,
-    PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX,
-    STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX, TOKEN_CLAIM_CHARS_MAX,
-    TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX, TOPIC_NAME_CHARS_MAX,
-    WEBHOOK_URL_CHARS_MAX, WRITE_UNITS_PER_SECOND,
+    PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, SNAPSHOT_TIMEOUT_S, STACK_NAME_CHARS_MAX,
+    STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX,
+    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX,
+    TOPIC_NAME_CHARS_MAX, WEBHOOK_URL_CHARS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::origin::OriginFault;
 use crate::suggest;
@@ -153,17 +155,19 @@ pub enum ConfigProblem {
     Origin { index: usize, value: String, fault: OriginFault },
     #[error("`api.memory_mb` is {value}: use {} to {}", API_MEMORY_MB.start(), API_MEMORY_MB.end())]
     Memory { value: u32 },
-    #[error("`api.timeout_s` is {value}: use {} to {}", API_TIMEOUT_S.start(), API_TIMEOUT_S.end())]
+    #[error("`api.timeout` is {}: use {}", seconds(*value), seconds_range(&API_TIMEOUT_S))]
     Timeout { value: u32 },
     #[error("`snapshots.{field}` is {value}: use {from} to {to}")]
     Snapshots { field: &'static str, value: u64, from: u64, to: u64 },
+    #[error("`snapshots.timeout` is {}: use {}", seconds(*value), seconds_range(&SNAPSHOT_TIMEOUT_S))]
+    SnapshotTimeout { value: u32 },
     #[error(
-        "`log_retention_days` is {value}: CloudWatch Logs accepts only {}",
+        "`log_retention` is {value}d: CloudWatch Logs accepts only {} days",
         allowed_retention_days()
     )]
     LogRetention { value: u32 },
     #[error(
-        "`offload_after_days` is {value}: use {} to {}, or omit the field to keep all segments in DynamoDB",
+        "`offload_after` is {value}d: use {}d to {}d, or omit the field to keep all segments in DynamoDB",
         OFFLOAD_AFTER_DAYS.start(),
         OFFLOAD_AFTER_DAYS.end()
     )]
@@ -256,6 +260,14 @@ pub enum TagFault {
         "the value must consist of at most {TAG_VALUE_CHARS_MAX} letters, digits and _ . : / = + - @, with spaces only between them"
     )]
     Value,
+}
+
+fn seconds(value: u32) -> String {
+    format_duration(u64::from(value), DurationUnit::Seconds)
+}
+
+fn seconds_range(range: &RangeInclusive<u32>) -> String {
+    format!("{} to {}", seconds(*range.start()), seconds(*range.end()))
 }
 
 fn allowed_retention_days() -> String {

@@ -7,6 +7,7 @@ use serde_yaml::Mapping;
 
 use super::alarms::Alarms;
 use super::architecture::{self, Architecture};
+use super::duration;
 use super::encryption::Encryption;
 use super::feed::FeedScope;
 use super::limits::KEEP_SEGMENTS;
@@ -35,9 +36,11 @@ pub struct Config {
     /// function.
     pub snapshots: Snapshots,
     /// The number of days for which CloudWatch retains log lines. Defaults to 30.
+    #[serde(rename = "log_retention", with = "duration::days")]
     pub log_retention_days: u32,
     /// The age in days at which `synth offload` moves a closed log segment to S3. If `None`, all
     /// segments stay in DynamoDB.
+    #[serde(rename = "offload_after", with = "duration::optional_days")]
     pub offload_after_days: Option<u32>,
     /// The number of newest log segments of each spreadsheet that stay in DynamoDB regardless of
     /// their age. Defaults to 2.
@@ -91,6 +94,7 @@ pub struct Api {
     /// The function's memory in MB. Its CPU power is proportional to its memory. Defaults to 512.
     pub memory_mb: u32,
     /// The request timeout in seconds. Defaults to 29.
+    #[serde(rename = "timeout", with = "duration::seconds")]
     pub timeout_s: u32,
 }
 

@@ -8,6 +8,7 @@ mod alarms;
 mod architecture;
 mod arn;
 mod documented;
+mod duration;
 mod encryption;
 mod error;
 mod feed;

@@ -118,8 +118,8 @@ mod tests {
         let text = format!(
             "stack: books\nregion: eu-central-1\narchitecture: arm64\n\
              tokens:\n  issuer: me\n  audience: you\n  keys:\n    - {{id: k1, public_key: {key}}}\n\
-             cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout_s: 10}}\n\
-             log_retention_days: 7\noffload_after_days: 90\nkeep_segments: 5\n\
+             cors_origins: ['https://a.example']\napi: {{memory_mb: 256, timeout: 10s}}\n\
+             log_retention: 7d\noffload_after: 90d\nkeep_segments: 5\n\
              deletion_protection: false\n\
              encryption: {{kms_key_arn: {kms}}}\n\
              alarms: {{email: a@b.example, requests_per_5_minutes: 5, event_sources: true}}\n\
@@ -149,7 +149,7 @@ mod tests {
             message("region: eu-west-1\n\nstak: x\n"),
             "cellar.yaml: unknown field `stak` at line 3, column 1; did you mean `stack`?; known \
              fields: stack, region, architecture, tokens, cors_origins, api, snapshots, \
-             log_retention_days, offload_after_days, keep_segments, feed, webhook, incarnation, \
+             log_retention, offload_after, keep_segments, feed, webhook, incarnation, \
              deletion_protection, encryption, alarms, limits, dashboard, tracing, tags, local, \
              stages"
         );
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(
             message("api:\n  memory: 512\n"),
             "cellar.yaml: unknown field `memory` in `api` at line 2, column 3; known fields: \
-             memory_mb, timeout_s"
+             memory_mb, timeout"
         );
         assert_eq!(
             message("local:\n  prot: 1\n"),

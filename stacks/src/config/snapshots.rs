@@ -6,6 +6,7 @@ use cellar_base::limits::{SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSH
 use cellar_log::upkeep::LogPolicy;
 use serde::{Deserialize, Serialize};
 
+use super::duration;
 use super::error::ConfigProblem;
 use super::limits::{
     SEGMENT_BYTES as SEGMENT_BYTES_RANGE, SEGMENT_ENTRIES as SEGMENT_ENTRIES_RANGE,
@@ -33,6 +34,7 @@ pub struct Snapshots {
     pub memory_mb: u32,
     /// The timeout of the snapshot function in seconds. The next invocation resumes unfinished
     /// work.
+    #[serde(rename = "timeout", with = "duration::seconds")]
     pub timeout_s: u32,
 }
 
@@ -75,12 +77,14 @@ impl Snapshots {
             ("segment_entries", self.segment_entries.into(), widen(SEGMENT_ENTRIES_RANGE)),
             ("segment_bytes", self.segment_bytes, SEGMENT_BYTES_RANGE),
             ("memory_mb", self.memory_mb.into(), widen(SNAPSHOT_MEMORY_MB)),
-            ("timeout_s", self.timeout_s.into(), widen(SNAPSHOT_TIMEOUT_S)),
         ] {
             if !allowed_range.contains(&value) {
                 let (from, to) = allowed_range.into_inner();
                 problems.push(ConfigProblem::Snapshots { field, value, from, to });
             }
+        }
+        if !SNAPSHOT_TIMEOUT_S.contains(&self.timeout_s) {
+            problems.push(ConfigProblem::SnapshotTimeout { value: self.timeout_s });
         }
         problems
     }
@@ -107,7 +111,6 @@ mod tests {
             ("segment_entries", 100, 50_000),
             ("segment_bytes", 64 * 1_024, 16 << 20),
             ("memory_mb", 256, 10_240),
-            ("timeout_s", 60, 900),
         ] {
             for value in [from, to] {
                 assert_eq!(problems(&parse(field, value)), [""; 0], "{field} {value}");
@@ -116,6 +119,20 @@ mod tests {
                 let expected = format!("`snapshots.{field}` is {value}: use {from} to {to}");
                 assert_eq!(problems(&parse(field, value)), [expected]);
             }
+        }
+    }
+
+    #[test]
+    fn the_timeout_is_bounded() {
+        let parse = |timeout: &str| {
+            serde_yaml::from_str::<Snapshots>(&format!("timeout: {timeout}")).unwrap()
+        };
+        for allowed in ["60s", "15m"] {
+            assert_eq!(problems(&parse(allowed)), [""; 0], "{allowed}");
+        }
+        for (refused, shown) in [("59s", "59s"), ("901s", "901s"), ("1h", "1h")] {
+            let expected = format!("`snapshots.timeout` is {shown}: use 1m to 15m");
+            assert_eq!(problems(&parse(refused)), [expected]);
         }
     }
 

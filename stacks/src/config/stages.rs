@@ -139,7 +139,7 @@ mod tests {
 
     const FILE: &str = "\
 stack: books
-api: {memory_mb: 256, timeout_s: 10}
+api: {memory_mb: 256, timeout: 10s}
 cors_origins: ['https://a.example']
 tags: {team: books, tier: base}
 stages:

@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn messages_name_the_value_and_the_correction() {
-        let text = "stack: 1st\ncors_origins: ['*']\napi: {memory_mb: 64}\nlog_retention_days: 2\n";
+        let text = "stack: 1st\ncors_origins: ['*']\napi: {memory_mb: 64}\nlog_retention: 2d\n";
         let error = Config::parse(text, "cellar.yaml").unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -354,8 +354,8 @@ mod tests {
              `cors_origins[0]` is `*`: a wildcard would let any page call the API with a visitor's \
              token; list each origin, such as https://sheets.example.com\n\
              `api.memory_mb` is 64: use 128 to 10240\n\
-             `log_retention_days` is 2: CloudWatch Logs accepts only 1, 3, 5, 7, 14, 30, 60, 90, \
-             120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653"
+             `log_retention` is 2d: CloudWatch Logs accepts only 1, 3, 5, 7, 14, 30, 60, 90, 120, \
+             150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653 days"
         );
     }
 }

@@ -171,6 +171,12 @@ impl Template {
     }
 }
 
+/// Returns a CloudFormation document that is not a [`Template`] of Cellar as readable YAML, in the
+/// format of [`Template::to_yaml`].
+pub fn document_to_yaml(document: &Value) -> String {
+    yaml::to_document(document)
+}
+
 /// CloudFormation rejects empty sections.
 fn insert_section<'a, T>(
     sections: &mut Map<String, Value>,

@@ -70,7 +70,7 @@ fn cors_is_there_only_for_configured_origins() {
 
 #[test]
 fn the_configuration_reaches_the_function() {
-    let text = "api: {memory_mb: 2048, timeout_s: 12}\nlog_retention_days: 5\n";
+    let text = "api: {memory_mb: 2048, timeout: 12s}\nlog_retention: 5d\n";
     let config = Config::parse(text, "cellar.yaml").unwrap();
     let template = cellar_stack(&config, Architecture::Arm64).unwrap();
     let function = &template.resource("ApiFunction").unwrap().properties;

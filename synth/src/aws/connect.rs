@@ -127,12 +127,13 @@ impl Aws {
         if self.is_emulator() { EMULATOR_POLL } else { aws_interval }
     }
 
-    /// An emulator serves function URLs under its own URL.
+    /// Returns the URL without a trailing slash, because users append paths such as `/v1/health`. An
+    /// emulator serves function URLs under its own URL.
     pub(crate) fn reachable_url(&self, function_url: &str) -> String {
         let host = function_url.strip_prefix("https://").unwrap_or_default();
         match (&self.endpoint_url, host.split_once(".lambda-url.")) {
-            (Some(endpoint), Some((id, _))) => format!("{endpoint}/_aws/lambda-url/{id}/"),
-            _ => function_url.to_owned(),
+            (Some(endpoint), Some((id, _))) => format!("{endpoint}/_aws/lambda-url/{id}"),
+            _ => function_url.trim_end_matches('/').to_owned(),
         }
     }
 }

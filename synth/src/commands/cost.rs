@@ -83,6 +83,8 @@ fn usage_from_arguments(arguments: &CostArguments) -> Usage {
     Usage {
         edits: arguments.edits_per_month,
         views: arguments.views_per_month,
+        open_hours: arguments.people.saturating_mul(arguments.hours_open),
+        viewers_per_edit: arguments.people_per_spreadsheet.min(arguments.people),
         imported_cells: arguments.imported_cells_per_month,
         new_spreadsheets: arguments.new_spreadsheets_per_month,
         stored_bytes: arguments.s3_gb,

@@ -109,7 +109,7 @@ impl<'a> LocalDeployment<'a> {
     fn allows_port_of(&self, running: &RunningStack) -> bool {
         match self.arguments.port {
             None | Some(0) => true,
-            Some(port) => running.url.ends_with(&format!(":{port}/")),
+            Some(port) => running.url.ends_with(&format!(":{port}")),
         }
     }
 

@@ -41,6 +41,7 @@ pub(crate) mod smoke;
 mod snapshot_repair;
 pub(crate) mod status;
 mod status_aws;
+pub(crate) mod stop;
 mod summary;
 pub(crate) mod template;
 mod termination_protection;

@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::maintenance::ReportKind;
 use crate::moment::format_utc;
 
-/// Message shown if `offload_after_days` is not configured.
-pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after_days is not configured.\n\
-     `synth offload --local --offload-after-days 365 --dry-run` shows what would be offloaded.";
+/// Message shown if `offload_after` is not configured.
+pub(super) const NOT_CONFIGURED: &str = "All segments stay in the tables: offload_after is not configured.\n\
+     `synth offload --local --offload-after 365d --dry-run` shows what would be offloaded.";
 
 const BYTES_PER_KB: u64 = 1_024;
 const NUMBER_COLUMNS: [usize; 3] = [0, 1, 2];

@@ -1,7 +1,6 @@
 //! `synth smoke`: runs the smoke test against the URL of a stack.
 
 use std::env;
-use std::time::Duration;
 
 use cellar::profile::{Profile, is_same_url};
 use cellar_local::Occupancy;
@@ -33,7 +32,7 @@ pub(crate) async fn run_smoke_test(
         url: &url,
         token: &token,
         signer: key_pair.as_ref().map(|key_pair| TokenSigner { key_pair, config: &project.config }),
-        startup_timeout: Duration::from_secs(arguments.wait_seconds.into()),
+        startup_timeout: arguments.wait,
     };
     let report = smoke::run_checks(&target).await;
     let formatted_report = match arguments.format {

@@ -24,6 +24,8 @@ struct LocalStatus<'a> {
     busy: bool,
     running: Option<RunningStack>,
     healthy: Option<bool>,
+    /// `None` if it cannot be found out.
+    disk_full: Option<bool>,
 }
 
 pub(crate) async fn show_status(
@@ -62,6 +64,7 @@ async fn show_local_status(
         busy,
         running,
         healthy,
+        disk_full: folder.is_disk_full(),
     };
     output.print_result(&status, &status.to_text());
     Ok(())
@@ -87,8 +90,9 @@ impl LocalStatus<'_> {
         }
         match &self.stack {
             Some(stack_name) => format!(
-                "{stack_name} is not running. Its data is in {}.\n{start_hint}",
-                self.state_with_size()
+                "{stack_name} is not running. Its data is in {}.{}\n{start_hint}",
+                self.state_with_size(),
+                self.disk_advice()
             ),
             None => format!(
                 "No local stack is deployed here.\n{start_hint}\n`synth status --aws` shows the stack \
@@ -100,15 +104,30 @@ impl LocalStatus<'_> {
     fn running_text(&self, running: &RunningStack) -> String {
         let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let uptime = Duration::from_secs(now_s.saturating_sub(running.started_s));
-        let health = if self.healthy == Some(true) { "healthy" } else { "NOT responding" };
+        let health = match (self.healthy, self.disk_full) {
+            (Some(true), Some(true)) => "its DISK IS FULL",
+            (Some(true), _) => "healthy",
+            _ => "NOT responding",
+        };
         format!(
-            "{} is running at {} ({health})\n  process  {}, for {}\n  state    {}",
+            "{} is running at {} ({health})\n  process  {}, for {}\n  state    {}{}",
             self.stack.as_deref().unwrap_or("cellar"),
             running.url,
             running.pid,
             humantime::format_duration(uptime),
-            self.state_with_size()
+            self.state_with_size(),
+            self.disk_advice()
         )
+    }
+
+    /// Edits are refused while the disk is full.
+    fn disk_advice(&self) -> &'static str {
+        match self.disk_full {
+            Some(true) => {
+                "\nThe disk is full: free some space. Until then, the stack can be read, and refuses edits."
+            }
+            Some(false) | None => "",
+        }
     }
 
     fn state_with_size(&self) -> String {

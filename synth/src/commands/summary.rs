@@ -46,6 +46,8 @@ struct LocalView<'a> {
     profile: String,
     state: String,
     example: &'a str,
+    /// Whether a spreadsheet of this stack is selected. If so, the stack has data.
+    has_spreadsheet: bool,
     detached: bool,
     already: bool,
 }
@@ -63,6 +65,8 @@ struct AwsView<'a> {
     token_expires: Option<String>,
     profile: String,
     example: &'a str,
+    /// Whether a spreadsheet of this stack is selected. If so, the stack has data.
+    has_spreadsheet: bool,
 }
 
 /// Renames a malformed profile, so that the deployment can write a new profile.
@@ -86,13 +90,16 @@ pub(super) fn finish_local_deployment(
 ) -> Result<(), SynthError> {
     let identity = project.local_state().identity()?;
     let previous_profile = profile_of_same_stack(project, identity.as_deref())?;
-    let profile = Profile {
-        url: summary.url.to_owned(),
+    let mut profile = Profile {
         stack: Some(format!("{} (local)", project.config.stack)),
         identity,
         token: Some(summary.token.text.clone()),
-        spreadsheet: previous_profile.and_then(|profile| profile.spreadsheet),
+        ..Profile::new(summary.url)
     };
+    if let Some(previous_profile) = previous_profile {
+        profile.spreadsheet = previous_profile.spreadsheet;
+        profile.spreadsheet_name = previous_profile.spreadsheet_name;
+    }
     profile.save(&project.folder)?;
     let view = LocalView {
         stack: &project.config.stack,
@@ -102,6 +109,7 @@ pub(super) fn finish_local_deployment(
         profile: Profile::path(&project.folder).display().to_string(),
         state: project.local_state().path().display().to_string(),
         example: example_file(),
+        has_spreadsheet: profile.spreadsheet.is_some(),
         detached: summary.is_detached,
         already: summary.was_running,
     };
@@ -115,15 +123,15 @@ pub(super) fn finish_aws_deployment(
     output: &Output,
 ) -> Result<(), SynthError> {
     let mut profile = Profile {
-        url: summary.url.to_owned(),
         stack: Some(project.config.stack.clone()),
         identity: Some(summary.stack_id.to_owned()),
         token: summary.token.map(|token| token.text.clone()),
-        spreadsheet: None,
+        ..Profile::new(summary.url)
     };
     if let Some(previous_profile) = profile_of_same_stack(project, Some(summary.stack_id))? {
         profile.token = profile.token.or(previous_profile.token);
         profile.spreadsheet = previous_profile.spreadsheet;
+        profile.spreadsheet_name = previous_profile.spreadsheet_name;
     }
     profile.save(&project.folder)?;
     let view = AwsView {
@@ -136,6 +144,7 @@ pub(super) fn finish_aws_deployment(
         token_expires: summary.token.map(|token| format_utc(token.expires_s)),
         profile: Profile::path(&project.folder).display().to_string(),
         example: example_file(),
+        has_spreadsheet: profile.spreadsheet.is_some(),
     };
     print_summary(AWS_TEMPLATE, &view, output)
 }

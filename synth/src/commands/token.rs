@@ -6,7 +6,9 @@ use serde_json::json;
 use crate::cli::{Output, TokenArguments, TokenCommand, TokenCreateArguments};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
-use crate::tokens::{Grant, add_public_key, mint, read_key, read_or_create_key};
+use crate::tokens::{
+    Grant, add_public_key, mint, read_key, read_local_key, read_operator_key, read_or_create_key,
+};
 
 const OPERATOR: &str = "operator";
 
@@ -27,17 +29,17 @@ fn create_token(
     arguments: &TokenCreateArguments,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let key_file = if let Some(key_file) = &arguments.key {
-        key_file.clone()
+    let key_pair = if let Some(key_file) = &arguments.key {
+        read_key(key_file)?
     } else if arguments.local {
-        project.local_key()
+        read_local_key(project)?
     } else {
-        project.operator_key()
+        read_operator_key(project)?
     };
     let (spreadsheets, role) = arguments.scope();
     let subject = arguments.subject.clone().unwrap_or_else(|| OPERATOR.to_owned());
     let grant = Grant { subject, spreadsheets, role, lifetime: arguments.expires_in };
-    let token = mint(&read_key(&key_file)?, &project.config, grant)?;
+    let token = mint(&key_pair, &project.config, grant)?;
     let result = json!({ "token": token.text, "expires_s": token.expires_s });
     output.print_result(&result, &token.text);
     Ok(())

@@ -5,10 +5,28 @@ use cellar_log::upkeep::LogPolicy;
 
 use super::estimate::{HEAD_HALF_READS, TAIL_HALF_READS_PER_THOUSAND, Usage, edits_per_view};
 use super::facts::StackFacts;
+use super::polling::PollCounts;
+
+const NO_EDITS: &str = "edits of these people are not included: pass --edits-per-month, such as \
+                        `--edits-per-month 100k`";
 
 fn format_half_units(half_units: u128) -> String {
     let half = if half_units.is_multiple_of(2) { "" } else { ".5" };
     format!("{}{half}", half_units / 2)
+}
+
+fn open_spreadsheet_assumption(usage: &Usage) -> String {
+    let polls_per_hour = PollCounts::estimate(usage).polls / u128::from(usage.open_hours.max(1));
+    let viewers = match usage.viewers_per_edit {
+        0 | 1 => "one person".to_owned(),
+        several => format!("{several} people"),
+    };
+    format!(
+        "an open spreadsheet: a poll per second after a change, less often afterwards, and one per minute \
+         while nothing changes, here {polls_per_hour} per hour; an edit is seen by {viewers}; a poll: 1 API \
+         request, 0.5 read units, and 0.5 for an access check at most every 30 seconds; a change: 1 API \
+         request, 0.5 read units"
+    )
 }
 
 /// Returns the assumptions of an estimate, one per line.
@@ -41,6 +59,12 @@ pub(crate) fn estimate_assumptions(
              3 PUTs, 3 GETs, 1 second; a segment every {segment_entries} edits: 6 write units, 1 read unit"
         ));
     }
+    if usage.open_hours > 0 {
+        assumptions.push(open_spreadsheet_assumption(usage));
+        if usage.edits == 0 {
+            assumptions.push(NO_EDITS.to_owned());
+        }
+    }
     assumptions.extend([
         "an import: one object per 57,000 cells; 2.68 bytes per cell are added to the bucket".to_owned(),
         "a dashboard is billed, although the first three of an account are free; KMS requests are not \
@@ -59,4 +83,20 @@ pub(crate) fn estimate_assumptions(
             .push("one invocation per second is traced, and 1 in 20 of the others".to_owned());
     }
     assumptions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_edits_of_people_are_mentioned() {
+        let mentions = |open_hours, edits| {
+            let usage = Usage { open_hours, edits, viewers_per_edit: 1, ..Usage::default() };
+            let assumptions = estimate_assumptions(&usage, &StackFacts::default(), None);
+            assumptions.iter().any(|assumption| assumption == NO_EDITS)
+        };
+        assert!(mentions(1, 0));
+        assert!(!mentions(1, 1) && !mentions(0, 0) && !mentions(0, 1));
+    }
 }

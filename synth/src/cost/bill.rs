@@ -1,7 +1,6 @@
 //! A bill for the measured or estimated usage of AWS services.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::ops::Add as _;
 
 use cellar_api::cost::Dollars;
@@ -14,6 +13,8 @@ use super::meter::{Meter, Rate};
 /// Smallest amount that a bill shows, in pico-dollars. It is $0.0001.
 const PICODOLLARS_SHOWN: u128 = 100_000_000;
 const NUMBER_COLUMNS: [usize; 2] = [2, 4];
+/// Smallest quantity, in thousandths, that the text shows without decimals.
+const WHOLE_THOUSANDTHS_MIN: u128 = 100_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Amounts(BTreeMap<Meter, u128>);
@@ -49,6 +50,8 @@ struct BillItem {
     unit: &'static str,
     dollars: String,
     #[serde(skip)]
+    quantity_thousandths: u128,
+    #[serde(skip)]
     cost: Dollars,
 }
 
@@ -79,7 +82,7 @@ impl Bill {
             table.add_row([
                 item.service.to_owned(),
                 item.item.to_owned(),
-                with_commas(&item.quantity),
+                format_quantity(item.quantity_thousandths),
                 item.unit.to_owned(),
                 format_dollars(item.cost),
             ]);
@@ -99,9 +102,17 @@ impl BillItem {
         let Rate { service, item, unit, amount_per_unit, unit_price } = rate;
         let picodollars = divide_rounded(amount.saturating_mul(unit_price), amount_per_unit);
         let cost = Dollars::from_picodollars(picodollars);
-        let thousandths = divide_rounded(amount.saturating_mul(1_000), amount_per_unit);
-        let quantity = format_thousandths(thousandths);
-        Self { service, item, quantity, unit, dollars: cost.to_decimal(), cost }
+        let quantity_thousandths = divide_rounded(amount.saturating_mul(1_000), amount_per_unit);
+        let quantity = format_thousandths(quantity_thousandths);
+        Self {
+            service,
+            item,
+            quantity,
+            unit,
+            dollars: cost.to_decimal(),
+            quantity_thousandths,
+            cost,
+        }
     }
 }
 
@@ -114,14 +125,12 @@ fn format_thousandths(amount: u128) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn with_commas(number: &str) -> String {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let mut text = grouped(whole.parse::<u64>().unwrap_or(u64::MAX));
-    if !fraction.is_empty() {
-        // Writing to a `String` never fails.
-        let _ = write!(text, ".{fraction}");
+/// Formats a quantity for reading: with commas, and without decimals from 100 on.
+fn format_quantity(thousandths: u128) -> String {
+    if thousandths < WHOLE_THOUSANDTHS_MIN {
+        return format_thousandths(thousandths);
     }
-    text
+    grouped(divide_rounded(thousandths, 1_000))
 }
 
 fn format_dollars(dollars: Dollars) -> String {
@@ -173,6 +182,22 @@ mod tests {
             assert_eq!(dollars(meter, amount), expected, "{meter:?} {amount}");
         }
         assert!(!dollars(Meter::KmsKeys, u128::MAX).is_empty());
+    }
+
+    #[test]
+    fn quantities_from_a_hundred_on_have_no_decimals() {
+        for (thousandths, text) in [
+            (0, "0"),
+            (1_500, "1.5"),
+            (WHOLE_THOUSANDTHS_MIN - 1, "99.999"),
+            (WHOLE_THOUSANDTHS_MIN, "100"),
+            (WHOLE_THOUSANDTHS_MIN + 499, "100"),
+            (8_666_674, "8,667"),
+            (568_293_500, "568,294"),
+            (u128::MAX, "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(format_quantity(thousandths), text);
+        }
     }
 
     #[test]

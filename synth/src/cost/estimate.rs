@@ -8,6 +8,7 @@ use cellar_log::upkeep::LogPolicy;
 use super::bill::Amounts;
 use super::facts::{Function, StackFacts};
 use super::meter::Meter;
+use super::polling::PollCounts;
 use super::units::MONTH_HOURS;
 
 /// Write request units per edit.
@@ -36,6 +37,11 @@ const VIEW_GETS: u128 = 4;
 /// One request returns the snapshot root and the newest log entries, and the other returns the URLs
 /// of chunks.
 const VIEW_REQUESTS: u128 = 2;
+/// Read request units per poll, per request for new entries and per access check, counted in half
+/// units.
+const POLL_HALF_READS: u128 = 1;
+const NEW_ENTRIES_HALF_READS: u128 = 1;
+const ACCESS_CHECK_HALF_READS: u128 = 1;
 const CELLS_PER_OBJECT: u128 = 57_000;
 const BYTES_PER_HUNDRED_CELLS: u128 = 268;
 /// Includes the 100 bytes per item that DynamoDB bills as overhead.
@@ -77,6 +83,11 @@ pub(crate) struct Usage {
     /// Each edit sets up to ten cells.
     pub(crate) edits: u64,
     pub(crate) views: u64,
+    /// Sum of the hours for which people have a spreadsheet open.
+    pub(crate) open_hours: u64,
+    /// Number of people who have the edited spreadsheet open at the time of an edit, including the
+    /// author.
+    pub(crate) viewers_per_edit: u64,
     pub(crate) imported_cells: u64,
     pub(crate) new_spreadsheets: u64,
     /// Bytes in the bucket.
@@ -90,6 +101,7 @@ struct OperationCounts {
     edits: u128,
     views: u128,
     edits_per_view: u128,
+    open_clients: PollCounts,
     new_spreadsheets: u128,
     snapshots: u128,
     rolls: u128,
@@ -139,6 +151,7 @@ impl OperationCounts {
             edits,
             views: u128::from(usage.views),
             edits_per_view: u128::from(edits_per_view(log_policy)),
+            open_clients: PollCounts::estimate(usage),
             new_spreadsheets,
             snapshots,
             rolls,
@@ -167,7 +180,10 @@ impl OperationCounts {
             + self.rolls * ROLL_HALF_READS
             + edits_read_by_snapshots * TAIL_HALF_READS_PER_THOUSAND / 1_000
             + self.new_spreadsheets * INDEXER_HALF_READS
-            + self.deliveries * DELIVERY_HALF_READS;
+            + self.deliveries * DELIVERY_HALF_READS
+            + self.open_clients.polls * POLL_HALF_READS
+            + self.open_clients.found_changes * NEW_ENTRIES_HALF_READS
+            + self.open_clients.access_checks * ACCESS_CHECK_HALF_READS;
         amounts.add(Meter::TableReads, read_half_units);
     }
 
@@ -183,8 +199,11 @@ impl OperationCounts {
     }
 
     fn add_invocations(&self, amounts: &mut Amounts, usage: &Usage, stack_facts: &StackFacts) {
-        let api_requests =
-            self.edits + self.views * VIEW_REQUESTS + self.new_spreadsheets + self.imported_objects;
+        let api_requests = self.edits
+            + self.views * VIEW_REQUESTS
+            + self.new_spreadsheets
+            + self.imported_objects
+            + self.open_clients.requests();
         let invocations_by_function = [
             ("ApiFunction", api_requests, u128::from(usage.request_ms)),
             ("RelayFunction", self.snapshots + self.imports, RELAY_MS),
@@ -382,6 +401,26 @@ mod tests {
     }
 
     #[test]
+    fn open_spreadsheets_cost_more_than_their_edits() {
+        let edits = Usage { edits: 100_000, ..Usage::default() };
+        assert_eq!(total(&amounts(edits)), "0.143284693454");
+        // Twenty people, each for 160 hours.
+        let idle = Usage { open_hours: 3_200, viewers_per_edit: 1, ..Usage::default() };
+        let used = amounts(idle);
+        assert_eq!(used.get(Meter::TableReads), 2 * 192_000);
+        assert_eq!((used.get(Meter::Invocations), used.get(Meter::TableWrites)), (192_000, 0));
+        assert_eq!(used.get(Meter::ArmTime), 512 * 20 * 192_000);
+        // An edit every 115 seconds of open time: seven polls in 123 seconds.
+        let both = Usage { edits: 100_000, ..idle };
+        let (used, alone) = (amounts(both), amounts(edits));
+        let more = |meter| used.get(meter) - alone.get(meter);
+        let (polls, changes) = (655_609, 93_658);
+        assert_eq!(more(Meter::Invocations), polls + changes);
+        assert_eq!(more(Meter::TableReads), polls + changes + 3_200 * 120);
+        assert_eq!(total(&used), "0.722556547211");
+    }
+
+    #[test]
     fn a_view_reads_half_of_the_edits_between_two_snapshots() {
         let usage = Usage { views: 1_000, ..Usage::default() };
         for (snapshot_entries, half_units, assumption) in [
@@ -436,6 +475,8 @@ mod tests {
         let usage = Usage {
             edits: most,
             views: most,
+            open_hours: 730 * most,
+            viewers_per_edit: most,
             imported_cells: most,
             new_spreadsheets: most,
             stored_bytes: u64::MAX,

@@ -79,7 +79,13 @@ pub(super) fn describe_grant(grant: &Grant, direction: Direction) -> String {
         (Effect::Deny, Direction::Narrowed) => format!("denies {principals} {actions}"),
     };
     let resources = grant.resources.join(", ");
-    let mut description = format!("{}: {sentence} on {resources}", grant.logical_id);
+    let is_named = [&grant.principals, &grant.resources]
+        .iter()
+        .any(|names| names.iter().eq([&grant.logical_id]));
+    let mut description = format!("{sentence} on {resources}");
+    if !is_named {
+        description.insert_str(0, &format!("{}: ", grant.logical_id));
+    }
     if let Some(condition) = &grant.condition {
         description.push_str(" if ");
         description.push_str(condition);

@@ -79,6 +79,14 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Git(#[from] GitError),
+    #[error("the commit of Cellar that the workflows shall build is unknown: {why}")]
+    #[diagnostic(
+        code(synth::unknown_cellar),
+        help(
+            "nothing was written; pass a repository on GitHub and a full commit id, as in `--cellar OWNER/NAME@COMMIT`"
+        )
+    )]
+    UnknownCellar { why: String },
     #[error("a change has the severity {severity}")]
     #[diagnostic(
         code(synth::grave),
@@ -124,15 +132,11 @@ pub(crate) enum SynthError {
     )]
     Mint(#[from] MintError),
     #[error("signing key {} not found", path.display())]
-    #[diagnostic(
-        code(synth::no_key),
-        help(
-            "create it with `synth token init`, pass --key FILE, or pass `--local` for the local stack"
-        )
-    )]
+    #[diagnostic(code(synth::no_key), help("{advice}"))]
     NoKey {
         /// Path of the missing file.
         path: PathBuf,
+        advice: &'static str,
     },
     /// The configuration file cannot be edited automatically without losing other fields or
     /// comments.
@@ -190,7 +194,7 @@ pub(crate) enum SynthError {
     #[error("a local stack with another {setting} is already running at {url}")]
     #[diagnostic(
         code(synth::other_cloud),
-        help("stop it with `synth destroy --local` (the data is kept) and deploy again")
+        help("stop it with `synth stop` (the data is kept) and deploy again")
     )]
     OtherLocalStack {
         url: String,

@@ -1,7 +1,9 @@
 //! Smoke test: checks that a stack works, with a few requests to its public URL.
 //!
 //! All runs with the same token subject use the same spreadsheet, which has a fixed nonce (creation
-//! key). At the end, the test clears the cells that it set, so that only log entries remain.
+//! key). At the end, the test clears the cells that it set, so that only log entries remain. If the
+//! signing key is available, as in a deployment, the spreadsheet belongs to the person `smoke-test`
+//! and is not in the list of the person who deploys.
 
 mod checks;
 mod report;

@@ -12,6 +12,8 @@ use crate::error::SynthError;
 use crate::tokens::{Grant, mint};
 
 const TOKEN_LIFETIME: Duration = Duration::from_secs(300);
+/// The person who owns the spreadsheet of the smoke test.
+const SUBJECT: &str = "smoke-test";
 
 pub(crate) struct SmokeTarget<'a> {
     pub(crate) url: &'a str,
@@ -39,13 +41,21 @@ impl SmokeTarget<'_> {
         log_id: LogId,
         role: Role,
     ) -> Result<Option<String>, SynthError> {
+        self.sign(Spreadsheets::Only(vec![log_id]), role)
+    }
+
+    /// Returns the token that creates and edits the spreadsheet of the smoke test. If the signing
+    /// key exists, its subject is a person of its own, so that the spreadsheet is not in the
+    /// spreadsheet list of the person who deploys.
+    pub(super) fn editor_token(&self) -> Result<String, SynthError> {
+        let own_token = self.sign(Spreadsheets::all(), Role::Editor)?;
+        Ok(own_token.unwrap_or_else(|| self.token.to_owned()))
+    }
+
+    fn sign(&self, spreadsheets: Spreadsheets, role: Role) -> Result<Option<String>, SynthError> {
         let Some(TokenSigner { key_pair, config }) = self.signer else { return Ok(None) };
-        let grant = Grant {
-            subject: "smoke-test".to_owned(),
-            spreadsheets: Spreadsheets::Only(vec![log_id]),
-            role,
-            lifetime: TOKEN_LIFETIME,
-        };
+        let lifetime = TOKEN_LIFETIME;
+        let grant = Grant { subject: SUBJECT.to_owned(), spreadsheets, role, lifetime };
         Ok(Some(mint(key_pair, config, grant)?.text))
     }
 }

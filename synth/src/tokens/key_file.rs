@@ -10,12 +10,50 @@ use cellar_runtime::token::KeyPair;
 use crate::error::SynthError;
 use crate::project::Project;
 
+const CREATE_KEY_ADVICE: &str = "create the key with `synth token init`, or pass --key FILE; for a local stack, start \
+                                 the stack with `synth deploy --local`, and pass `--local`";
+const USE_LOCAL_KEY_ADVICE: &str = "pass `--local` for the local stack; for a stack in AWS, create the key with \
+                                    `synth token init`, or pass --key FILE";
+const CREATE_LOCAL_KEY_ADVICE: &str =
+    "start the local stack with `synth deploy --local`, which creates the key";
+
+/// Returns the key of the local stack.
+///
+/// # Errors
+///
+/// Returns [`SynthError::NoKey`] if no local stack was started in this project.
+pub(crate) fn read_local_key(project: &Project) -> Result<KeyPair, SynthError> {
+    with_advice(read_key(&project.local_key()), CREATE_LOCAL_KEY_ADVICE)
+}
+
+/// Returns the operator's key for stacks in AWS.
+///
+/// # Errors
+///
+/// Returns [`SynthError::NoKey`] if the file does not exist. The error suggests the key of the local
+/// stack if that key exists.
+pub(crate) fn read_operator_key(project: &Project) -> Result<KeyPair, SynthError> {
+    let has_local_key = project.local_key().exists();
+    let advice = if has_local_key { USE_LOCAL_KEY_ADVICE } else { CREATE_KEY_ADVICE };
+    with_advice(read_key(&project.operator_key()), advice)
+}
+
+fn with_advice(
+    result: Result<KeyPair, SynthError>,
+    advice: &'static str,
+) -> Result<KeyPair, SynthError> {
+    result.map_err(|error| match error {
+        SynthError::NoKey { path, .. } => SynthError::NoKey { path, advice },
+        other => other,
+    })
+}
+
 /// Returns [`SynthError::NoKey`] if the file does not exist.
 pub(crate) fn read_key(path: &Path) -> Result<KeyPair, SynthError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(KeyPair::from_pem(&text)?),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(SynthError::NoKey { path: path.to_owned() })
+            Err(SynthError::NoKey { path: path.to_owned(), advice: CREATE_KEY_ADVICE })
         }
         Err(cause) => Err(SynthError::Io { operation: "read", path: path.to_owned(), cause }),
     }
@@ -66,6 +104,29 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn the_advice_begins_with_the_stack_that_exists() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project {
+            folder: folder.path().to_owned(),
+            config_file: folder.path().join("cellar.yaml"),
+            config: cellar_stacks::Config::default(),
+            stage: None,
+        };
+        let advice = |result: Result<KeyPair, SynthError>| match result {
+            Err(SynthError::NoKey { advice, .. }) => advice,
+            _ => panic!("the key exists"),
+        };
+        assert!(
+            advice(read_operator_key(&project))
+                .starts_with("create the key with `synth token init`")
+        );
+        assert!(advice(read_local_key(&project)).starts_with("start the local stack"));
+        let local_key = read_or_create_key(&project.local_key()).unwrap();
+        assert!(advice(read_operator_key(&project)).starts_with("pass `--local`"));
+        assert_eq!(read_local_key(&project).unwrap().public(), local_key.public());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Compares snapshots with alternative stores, and prints one table.
 //!
 //! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
-//! [--only fold|sheet]`; `--no-default-features` before `--` omits the alternative stores.
+//! [--only fold|sheet|formulas]`; `--no-default-features` before `--` omits the alternative stores.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -35,6 +35,9 @@ fn main() -> Result<(), Failure> {
     }
     if options.wants("sheet") {
         rows.extend(works::sheet::run(&options)?);
+    }
+    if options.wants("formulas") {
+        rows.extend(works::formulas::run(&options)?);
     }
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report::json(&rows))?);

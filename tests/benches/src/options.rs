@@ -3,7 +3,7 @@
 use crate::Failure;
 
 /// Benchmarks that can be selected.
-const WORKS: [&str; 2] = ["fold", "sheet"];
+const WORKS: [&str; 3] = ["fold", "sheet", "formulas"];
 
 pub(crate) struct Options {
     /// Print JSON instead of a table.

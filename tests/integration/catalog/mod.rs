@@ -56,7 +56,7 @@ struct Caller<'a> {
 
 impl Caller<'_> {
     async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Response {
-        let url = format!("{}v1/spreadsheets{path}", self.world.cloud.url);
+        let url = format!("{}/v1/spreadsheets{path}", self.world.cloud.url);
         let mut request = self.world.http.request(method, url).bearer_auth(&self.token);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());

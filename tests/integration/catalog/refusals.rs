@@ -95,7 +95,7 @@ async fn who_names_what_they_have_seen_changes_nothing_that_they_have_not() {
     let world = World::new().await;
     let alice = world.person("alice");
     let update = async |etag: &str, name: &str| {
-        let url = format!("{}v1/spreadsheets/{}/details", world.cloud.url, world.id());
+        let url = format!("{}/v1/spreadsheets/{}/details", world.cloud.url, world.id());
         let request = world.http.patch(url).bearer_auth(&alice.token).header("if-match", etag);
         request.json(&json!({"name": name})).send().await.unwrap()
     };

@@ -78,7 +78,7 @@ async fn what_is_done_again_changes_nothing_and_what_is_known_costs_nothing() {
     assert_eq!(head(eve.about(Method::GET, "/head", None).await), (1, 0));
     let elsewhere = world.cloud.another_api(&world.cloud.database_url).await;
     let ask = async || {
-        let url = format!("{elsewhere}v1/spreadsheets/{}/head", world.id());
+        let url = format!("{elsewhere}/v1/spreadsheets/{}/head", world.id());
         units(&world.http.get(url).bearer_auth(&eve.token).send().await.unwrap())
     };
     // A further half unit is the read of the listing, which is then cached.
@@ -199,7 +199,7 @@ async fn another_process_serves_whoever_was_taken_out_for_so_long_and_no_longer(
     let clock = Arc::new(ManualClock::at(SystemClock.now_ms()));
     let elsewhere = world.cloud.api_at(clock.clone()).await;
     let reads = async |token: &str| {
-        let url = format!("{elsewhere}v1/spreadsheets/{}/head", world.id());
+        let url = format!("{elsewhere}/v1/spreadsheets/{}/head", world.id());
         world.http.get(url).bearer_auth(token).send().await.unwrap().status().as_u16()
     };
     let bob = world.cloud.token_of("bob");

@@ -88,7 +88,7 @@ async fn where_nothing_can_be_kept_reading_goes_on() {
 async fn what_is_deleted_in_the_store_is_named_and_the_rest_still_reads() {
     let world = World::with_snapshots().await;
     let sheet = SheetId(1);
-    world.apply(Operation::AddSheet(AddSheet { sheet, name: "Other".into() })).await;
+    world.apply(Operation::AddSheet(AddSheet { sheet, name: "Other".into(), before: None })).await;
     world.apply(noise(sheet, 99)).await;
     world.settle().await;
     let whole = world.read(None, EVERYTHING).await.0;

@@ -58,7 +58,7 @@ fn set(random: &mut Rng, sheet: SheetId, count: usize, text_bytes: usize) -> Ope
         CellEdit {
             row: random.u32(0..400),
             column: random.u32(0..12),
-            formula: (is_number && random.bool()).then(|| "A1+1".to_owned()),
+            formula: (is_number && random.bool()).then(|| "=1+1".to_owned()),
             format: (value.is_none() || random.u32(0..9) == 0).then(|| "0.0".to_owned()),
             value,
         }
@@ -100,7 +100,13 @@ async fn sheets(world: &World) -> Vec<(SheetId, String)> {
 
 async fn reads_as_the_server_does(seed: u64) {
     let (world, mut random) = (World::start().await, Rng::with_seed(seed));
-    world.apply(Operation::AddSheet(AddSheet { sheet: SheetId(1), name: EXTRA.into() })).await;
+    world
+        .apply(Operation::AddSheet(AddSheet {
+            sheet: SheetId(1),
+            name: EXTRA.into(),
+            before: None,
+        }))
+        .await;
     for seed in 0..3 {
         world.apply(noise(SheetId::FIRST, seed)).await;
     }

@@ -124,7 +124,7 @@ async fn a_page_of_a_list_costs_at_most_one_read_unit_and_a_look_at_the_feed_one
     until(55, async || names(&alice, &any).await.len()).await;
     let http = reqwest::Client::new();
     let cost = async |path: &str, token: &str| {
-        let url = format!("{}v1/{path}", world.cloud.url);
+        let url = format!("{}/v1/{path}", world.cloud.url);
         let reply = http.get(url).bearer_auth(token).send().await.unwrap();
         let cost = Cost::from_header(reply.headers()[HEADER].to_str().unwrap()).unwrap();
         let body: serde_json::Value = serde_json::from_str(&reply.text().await.unwrap()).unwrap();

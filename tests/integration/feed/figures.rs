@@ -28,7 +28,7 @@ async fn what_an_append_to_a_short_stream_costs() {
         share(&alice, id, member, Role::Editor).await;
     }
     let http = reqwest::Client::new();
-    let url = format!("{}v1/spreadsheets/{id}/details", world.cloud.url);
+    let url = format!("{}/v1/spreadsheets/{id}/details", world.cloud.url);
     let token = world.cloud.token_of("alice");
     let mut units = Vec::new();
     for number in 0..CHANGES {

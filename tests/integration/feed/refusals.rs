@@ -125,7 +125,7 @@ async fn parameters_end_at_their_bounds() {
         "spreadsheets?mine=1",
         "spreadsheets?status=gone",
     ] {
-        let url = format!("{}v1/{query}", world.cloud.url);
+        let url = format!("{}/v1/{query}", world.cloud.url);
         let token = world.cloud.token("operator", Role::Owner);
         let reply = reqwest::Client::new().get(url).bearer_auth(token).send().await.unwrap();
         assert_eq!(reply.status(), 400, "{query}");

@@ -52,7 +52,8 @@ async fn what_comes_late_does_not_bring_a_spreadsheet_back() {
     let person = Person::new("cellar", "alice").unwrap();
     let entry = |version, is_shared: bool| {
         let name = Name::new("Budget").unwrap();
-        let line = ListLine { name, role: Role::Owner, status: Status::Active, created_s: 1 };
+        let status = Status::Active;
+        let line = ListLine { name, role: Role::Owner, status, created_s: 1, source: None };
         let log = LogId::from_uuid(uuid::Uuid::from_u128(7));
         ListEntry { log, version, line: is_shared.then_some(line) }
     };

@@ -148,7 +148,7 @@ async fn imported_sheets_are_replayed_with_what_was_done_in_them() {
     assert_eq!(sheets(&client, made.id).await, in_fork);
 
     // The source uses the number of the first sheet.
-    let theirs = AddSheet { sheet: SheetId(1), name: "Theirs".to_owned() };
+    let theirs = AddSheet { sheet: SheetId(1), name: "Theirs".to_owned(), before: None };
     author.edit(&cloud, Operation::AddSheet(theirs)).await;
     let done = replayed(&cloud, made.id, None).await;
     assert_eq!(outcomes(&done), [ReplayOutcome::Transformed; 4]);

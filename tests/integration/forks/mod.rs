@@ -23,7 +23,7 @@ async fn fork(cloud: &TestCloud, log: LogId, nonce: &str, at: Option<Position>) 
 
 /// Sends a request. Returns the status and the body of the response.
 async fn answer(cloud: &TestCloud, token: &str, path: &str, body: Option<&str>) -> (u16, String) {
-    let url = format!("{}v1/spreadsheets/{path}", cloud.url);
+    let url = format!("{}/v1/spreadsheets/{path}", cloud.url);
     let http = reqwest::Client::new();
     let request = match body {
         None => http.get(url),

@@ -129,6 +129,14 @@ async fn edits_follow_their_rows_and_what_is_lost_is_told() {
     let there = column(&cloud, done.id, done.head).await;
     let expected = [(0, "top"), (2, "row 2"), (3, "new"), (4, "row 3"), (5, "row 5"), (21, "far")];
     assert_eq!(there, shown(&expected));
+    let history =
+        cloud.client("alice").spreadsheet(done.id).history_page(None, None).await.unwrap();
+    let people: Vec<_> = history
+        .entries
+        .iter()
+        .filter_map(|entry| Some((entry.author.as_deref(), entry.merged.as_ref()?.by.as_deref())))
+        .collect();
+    assert_eq!(people, [(Some("bob"), Some("alice")); 7], "each edit has its author");
     // The old fork is unchanged.
     let old = cloud.client("alice").spreadsheet(made.id).head().await.unwrap().head;
     let there = column(&cloud, made.id, old).await;
@@ -150,7 +158,11 @@ async fn undos_new_sheets_and_sheets_that_are_gone_are_replayed_as_what_they_did
     let mut author = Author::new(&cloud, "sheets").await;
     let source = author.created.id;
     let add = |number: u32, name: &str| {
-        Operation::AddSheet(AddSheet { sheet: SheetId(number), name: name.to_owned() })
+        Operation::AddSheet(AddSheet {
+            sheet: SheetId(number),
+            name: name.to_owned(),
+            before: None,
+        })
     };
     author.edit(&cloud, text(0, "first")).await;
     author.edit(&cloud, add(1, "Going")).await;
@@ -184,6 +196,7 @@ async fn many_edits_go_in_several_requests_and_a_run_that_broke_off_is_finished(
         client_id: "of the fork".to_owned(),
         incarnation: made.incarnation,
         acked_id: ids.start() - 1,
+        refuse_unchanged: false,
         mutations: ids
             .map(|id| SentMutation {
                 id,

@@ -121,7 +121,7 @@ async fn a_repeat_is_answered_though_its_chunks_are_gone() {
     // Also in a process without cached state.
     let another = importer.cloud.another_api(&importer.cloud.database_url).await;
     for url in [&importer.cloud.url, &another] {
-        let url = format!("{url}v1/spreadsheets/{}/entries", importer.created.id);
+        let url = format!("{url}/v1/spreadsheets/{}/entries", importer.created.id);
         let reply = importer.http.post(url).bearer_auth(&importer.token).json(&request);
         let reply: AppendReply = answer(reply.send().await.unwrap()).await;
         assert_eq!(reply.results[0].status, MutationStatus::Duplicate);

@@ -53,7 +53,7 @@ impl Importer {
     }
 
     async fn post(&self, path: &str, body: &impl serde::Serialize) -> Response {
-        let url = format!("{}v1/spreadsheets/{}/{path}", self.cloud.url, self.created.id);
+        let url = format!("{}/v1/spreadsheets/{}/{path}", self.cloud.url, self.created.id);
         let request = self.http.post(url).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json");
         request.body(serde_json::to_vec(body).unwrap()).send().await.unwrap()
@@ -119,6 +119,7 @@ impl Importer {
             client_id: CLIENT.to_owned(),
             incarnation: self.created.incarnation,
             acked_id: first_id - 1,
+            refuse_unchanged: false,
             mutations: mutations.map(|(id, op)| SentMutation { id, base, op }).collect(),
         }
     }
@@ -155,7 +156,7 @@ impl Importer {
     }
 
     async fn get(&self, path: &str) -> Response {
-        let url = format!("{}v1/spreadsheets/{}/{path}", self.cloud.url, self.created.id);
+        let url = format!("{}/v1/spreadsheets/{}/{path}", self.cloud.url, self.created.id);
         self.http.get(url).bearer_auth(&self.token).send().await.unwrap()
     }
 

@@ -59,7 +59,7 @@ impl Writer {
     ) -> Position {
         let client = format!("writer {}", self.number);
         let edit = append_one(self.created, &client, id, base, operation.clone());
-        let url = format!("{}v1/spreadsheets/{}/entries", self.url, self.created.id);
+        let url = format!("{}/v1/spreadsheets/{}/entries", self.url, self.created.id);
         loop {
             let reply = http.post(&url).bearer_auth(&self.token).json(&edit).send().await;
             let Some(bytes) = body(reply).await else {

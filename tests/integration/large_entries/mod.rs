@@ -81,7 +81,7 @@ impl Fixture {
     }
 
     async fn post(&self, path: &str, body: &impl serde::Serialize) -> reqwest::Response {
-        let url = format!("{}v1/spreadsheets/{path}", self.cloud.url);
+        let url = format!("{}/v1/spreadsheets/{path}", self.cloud.url);
         let request = self.http.post(url).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json");
         request.body(serde_json::to_vec(body).unwrap()).send().await.unwrap()

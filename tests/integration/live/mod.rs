@@ -244,7 +244,8 @@ async fn large_edits_and_new_sheets_are_shown_and_sent_like_any_other() {
     let mut live = world.open("bob", folder.path()).await.unwrap();
     world.proxy.set_offline(true);
     let sheet = live.next_sheet();
-    live.edit(Operation::AddSheet(AddSheet { sheet, name: "Second".to_owned() })).unwrap();
+    live.edit(Operation::AddSheet(AddSheet { sheet, name: "Second".to_owned(), before: None }))
+        .unwrap();
     let mut random = fastrand::Rng::with_seed(1);
     let noise = |_| random.alphanumeric();
     let text: String = (0..40_000).map(noise).collect();

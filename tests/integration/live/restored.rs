@@ -41,7 +41,8 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     // These edits were never sent. Another client will use the number of the new sheet.
     let sheet = live.next_sheet();
     live.edit(set(5, "never")).unwrap();
-    live.edit(Operation::AddSheet(AddSheet { sheet, name: "Mine".to_owned() })).unwrap();
+    live.edit(Operation::AddSheet(AddSheet { sheet, name: "Mine".to_owned(), before: None }))
+        .unwrap();
     let renamed = RenameSheet { sheet, name: "Renamed".to_owned() };
     live.edit(Operation::RenameSheet(renamed)).unwrap();
     drop(live);
@@ -52,7 +53,8 @@ async fn what_never_got_through_is_made_again_and_what_may_have_is_set_aside() {
     let other = Client::new(&url, Some(&token)).unwrap();
     let taken = tempfile::tempdir().unwrap();
     let mut eve = LiveSheet::open(other.spreadsheet(world.created.id), taken.path()).await.unwrap();
-    eve.edit(Operation::AddSheet(AddSheet { sheet, name: "Theirs".to_owned() })).unwrap();
+    eve.edit(Operation::AddSheet(AddSheet { sheet, name: "Theirs".to_owned(), before: None }))
+        .unwrap();
     eve.sync().await.unwrap();
 
     let proxy = FaultyProxy::start(&url, 1).await;

@@ -51,7 +51,7 @@ fn assert_refused(cloud: &TestCloud, action: &str, resource: &str) {
 
 async fn post(cloud: &TestCloud, path: &str, body: &Value) -> StatusCode {
     let request = reqwest::Client::new()
-        .post(format!("{}v1/spreadsheets{path}", cloud.url))
+        .post(format!("{}/v1/spreadsheets{path}", cloud.url))
         .bearer_auth(cloud.token("alice", Role::Owner))
         .header("content-type", "application/json");
     request.body(body.to_string()).send().await.unwrap().status()

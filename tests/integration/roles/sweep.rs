@@ -144,7 +144,7 @@ async fn create(cloud: &TestCloud, nonce: &str) -> CreateReply {
 /// events, because the unfold is lost.
 async fn list(cloud: &TestCloud, created: CreateReply) {
     let http = reqwest::Client::new();
-    let url = format!("{}v1/spreadsheets/{}/details", cloud.url, created.id);
+    let url = format!("{}/v1/spreadsheets/{}/details", cloud.url, created.id);
     let token = cloud.token("alice", Role::Owner);
     for number in 0..=CATALOG_TIP_EVENTS {
         let name = json!({"name": format!("Name {number}")});

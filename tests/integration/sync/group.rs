@@ -47,7 +47,7 @@ impl Group {
     }
 
     pub(crate) async fn post(&self, call: &str, body: String) -> reqwest::Response {
-        let url = format!("{}v1/spreadsheets/{}/{call}", self.url, self.spreadsheet.id);
+        let url = format!("{}/v1/spreadsheets/{}/{call}", self.url, self.spreadsheet.id);
         let request = self.http.post(url).bearer_auth(&self.token);
         request.header("content-type", "application/json").body(body).send().await.unwrap()
     }

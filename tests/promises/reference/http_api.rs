@@ -10,10 +10,14 @@ use super::{assert_page, push_row, push_table_head};
 
 const DOCUMENT: &str = include_str!("../../../runtime/src/api/openapi.json");
 const INTRODUCTION: &str = "\
-The paths are relative to the URL of the stack. Send the header `Authorization: Bearer TOKEN`, with a token or a share
-link. Requests and replies are JSON. Positions are numbers: segment · 2³² + number of the entry.
+The paths are relative to the URL of the stack. Send the header `Authorization: Bearer TOKEN`, with a token or
+the token of a share link. Requests and replies are JSON. Positions are numbers: segment · 2³² + number of the entry.
+The position `0.42` is the number 42, and `1.0` is 4294967296. Where a request selects a state, it also takes a
+position such as `0.42`, or a time.
 
 The stack serves this API as an OpenAPI document at `/v1/openapi.json`.";
+
+static NULL: Value = Value::Null;
 
 #[test]
 fn the_page_of_the_api_is_up_to_date() {
@@ -68,16 +72,33 @@ fn push_operation(text: &mut String, method: &str, path: &str, operation: &Value
     }
     if let Some(body) = schema_of_content(&operation["requestBody"]) {
         writeln!(text, "\nRequest: {body}").unwrap();
+        push_example(text, &operation["requestBody"]);
     }
+    let mut last_example = &NULL;
     for (status, response) in operation["responses"].as_object().unwrap() {
         // All operations share these responses.
-        if matches!(status.as_str(), "4XX" | "503") {
+        if matches!(status.as_str(), "4XX" | "503" | "507") {
             continue;
         }
         let body = schema_of_content(response).map(|schema| format!(" ({schema})"));
         let description = string(&response["description"]);
         writeln!(text, "\nReply {status}: {description}{}.", body.unwrap_or_default()).unwrap();
+        // Replies of different statuses have the same example.
+        if example_of(response) != last_example {
+            push_example(text, response);
+        }
+        last_example = example_of(response);
     }
+}
+
+/// Returns the example of a request or reply, or null.
+fn example_of(part: &Value) -> &Value {
+    let content = part["content"].as_object().and_then(|content| content.values().next());
+    content.map_or(&NULL, |content| &content["example"])
+}
+
+fn push_example(text: &mut String, part: &Value) {
+    writeln!(text, "\n```json\n{}\n```", example_of(part)).unwrap();
 }
 
 fn push_problems(text: &mut String) {

@@ -11,10 +11,10 @@ use cellar_base::position::Position;
 use cellar_engine::logs::LogError;
 use cellar_log::append::{Appended, MutationResult, NewMutation, Refusal, Request};
 use cellar_log::invariants::{MutationId, ReportedEffect};
-use cellar_sheet::operation::{Operation, Revert, Undo};
+use cellar_sheet::operation::{Operation, Revert, SheetId, Span, Undo};
 
 use crate::fleet::{Fleet, Server, append};
-use crate::operations::draw_operation;
+use crate::operations::{ROWS, draw_operation};
 use crate::process::{Mortality, Process};
 use crate::random::{Rate, SimRandom};
 use crate::rare::RareEvent;
@@ -30,6 +30,8 @@ const READ_RATE: Rate = Rate(1_500);
 const UNDO_RATE: Rate = Rate(400);
 /// Probability that a client reverts all edits after one of its own.
 const REVERT_RATE: Rate = Rate(150);
+/// Number of rows of a revert that is limited to rows.
+const REVERTED_ROWS: u32 = 12;
 /// Number of recent edits whose positions a client remembers.
 const MAX_EDIT_POSITIONS: usize = 8;
 /// Maximum wait before a request is repeated, in milliseconds.
@@ -167,9 +169,21 @@ impl Editor {
             return Some(Operation::Undo(Undo { position }));
         }
         if is_revert {
-            return Some(Operation::Revert(Revert { position }));
+            return Some(Operation::Revert(self.draw_revert(position)));
         }
         None
+    }
+
+    /// Draws a revert of all sheets, of one sheet, or of some rows of it.
+    fn draw_revert(&self, position: Position) -> Revert {
+        let whole = Revert::whole(position);
+        let sheet = Some(SheetId(if self.random().draw_below(8) == 0 { 1 } else { 0 }));
+        let rows = Some(Span { first: self.random().draw_below(ROWS), count: REVERTED_ROWS });
+        match self.random().draw_below(3) {
+            0 => whole,
+            1 => Revert { sheet, ..whole },
+            _ => Revert { sheet, rows, ..whole },
+        }
     }
 
     /// Repeats a request until it succeeds. If the request fails permanently, reports a violation
@@ -238,6 +252,11 @@ impl Editor {
         }
         if result.committed.is_some() {
             world.count(RareEvent::Transformed);
+        }
+        if result.reversal.is_some_and(|report| report.restored.is_zero()) {
+            let id = result.id;
+            let why = format_args!("undo or revert {id} took effect, but reports that it did not");
+            world.report_violation(why);
         }
         let (Some(position), None) = (result.position, &result.rejection) else { return };
         let mutation = MutationId { client: self.key, id: result.id };

@@ -8,7 +8,7 @@ use cellar_sheet::operation::{
 use crate::random::SimRandom;
 
 /// Numbers of rows and columns in which edits take place. They are small, so that edits conflict.
-const ROWS: u32 = 40;
+pub(crate) const ROWS: u32 = 40;
 const COLUMNS: u32 = 8;
 /// Maximum number of cells per operation.
 const CELLS: u32 = 4;
@@ -26,7 +26,11 @@ pub(crate) fn draw_operation(random: &SimRandom, text_bytes: u64) -> Operation {
             let spans = Spans::one(before, 1 + random.draw_below(2));
             Operation::DeleteRows(DeleteSpans { sheet, spans })
         }
-        5 => Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() }),
+        5 => Operation::AddSheet(AddSheet {
+            sheet: SheetId(1),
+            name: "Second".to_owned(),
+            before: None,
+        }),
         6 if random.draw_below(8) == 0 => Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }),
         _ => draw_set_cells(random, sheet, text_bytes),
     }

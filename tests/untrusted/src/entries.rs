@@ -6,7 +6,7 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 use cellar_log::entry::{
-    Edits, Mutation, decode_edits, decode_external, decode_external_body, encode_edits,
+    Edits, Mutation, decode_edits, decode_external, decode_external_body, encode_edits_body,
     encode_external, encode_external_body,
 };
 use cellar_sheet::a1::{CellName, Rectangle};
@@ -50,7 +50,7 @@ pub(super) fn body(bytes: &[u8]) -> bool {
 }
 
 fn same_again(edits: &Edits) {
-    let (version, again) = encode_edits(position(), &edits.mutations).unwrap();
+    let (version, again) = encode_edits_body(position(), edits).unwrap();
     let read = decode_edits(version, position(), CLIENT, FIRST_ID, &again).unwrap();
     let mut ordered = edits.clone();
     for mutation in &mut ordered.mutations {
@@ -107,7 +107,8 @@ fn assert_shows(root: Option<&Root>, folded: &FoldedEntries, workbook: &Workbook
     for (id, sheet) in workbook.sheets() {
         let metadata = folded.metadata.sheets.get(&id).expect("the same sheets");
         assert_eq!(metadata.extent, sheet.extent());
-        let shown = view::read_window(root, &folded.level, id, &window, &Objects::default());
+        let tabs = &folded.metadata.tabs;
+        let shown = view::read_window(root, &folded.level, tabs, id, &window, &Objects::default());
         // Formats and maps may be stored in separate chunks.
         let Fetch::Ready(tile) = shown.expect("a window") else { return };
         let shown = visible_cells(&tile, &metadata.formats).into_iter();

@@ -1,6 +1,7 @@
 //! Objects of snapshots.
 
 use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{decode, is_read_or_refused};
 use cellar_snapshot::fold::FoldedLevel;
@@ -31,7 +32,8 @@ pub(super) fn index(bytes: &[u8]) -> bool {
     assert!(!other, "it is one thing only");
     let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: 1 };
     let (sheet, moves) = (SheetId::FIRST, InlineOrChunk::Chunk(reference));
-    let by_list = PackedSheet { sheet, moves, stripes: StripeIndex::Chunk(reference) };
+    let by_list =
+        PackedSheet { sheet, moves, stripes: StripeIndex::Chunk(reference), formulas: None };
     let level = PackedLevel { sheets: vec![by_list] };
     let _ = level.load_all(&|_| Some(&chunk));
     let _ = level.load_all(&|_| None);
@@ -48,7 +50,8 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     let window = Window { rows: 0..50, columns: 0..20 };
     for sheet in root.sheets.iter().take(3) {
         let tail = FoldedLevel::default();
-        let _ = view::read_window(Some(&root), &tail, sheet.sheet, &window, &objects);
+        let tabs = Tabs::default();
+        let _ = view::read_window(Some(&root), &tail, &tabs, sheet.sheet, &window, &objects);
     }
     for level in root.all_levels() {
         let _ = level.level.load_level(&objects);

@@ -69,7 +69,7 @@ fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {
             "local stack: run `cargo run -p synth -- deploy --local` again to renew the token; AWS: create a new \
-             token with `cargo run -p synth -- token create` and pass it with --token"
+             token with `cargo run -p synth -- token create` and pass it with --token, or save it with `cellar login URL`"
         }
         ProblemKind::InvalidLink => {
             "ask an owner for a new link (`cellar links create`), or to share the spreadsheet with you"
@@ -88,9 +88,18 @@ fn problem_help(kind: ProblemKind) -> Option<&'static str> {
         ProblemKind::NotFound => {
             "check the id; `cellar list` lists the spreadsheets to which you have access"
         }
+        ProblemKind::UnknownPosition => "`cellar history` lists the positions with their times",
+        ProblemKind::UnknownRoute => {
+            "check the URL (--url, CELLAR_URL, .cellar/profile.json): it ends before /v1. Use the same version of cellar \
+             as the server"
+        }
         ProblemKind::SheetNotFound => "`cellar sheets` lists the sheets",
         ProblemKind::RangeTooLarge => "pass a smaller range, such as --range A1:T50",
         ProblemKind::Unavailable => "wait a moment, then run the command again; this is safe",
+        ProblemKind::StorageFull => {
+            "nothing was changed; free some space on the disk, then run the command again. `synth status` shows the \
+             folder of the local stack"
+        }
         ProblemKind::Internal => "see the logs of the API function",
         _ => return None,
     })

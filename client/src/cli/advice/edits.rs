@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use cellar_sheet::operation::InvalidOperation;
 
 use super::{CommandAdvice, static_help};
+use crate::ClientError;
 use crate::editor::EditorError;
 use crate::live::LiveError;
 
@@ -18,15 +19,22 @@ impl CommandAdvice for EditorError {
             Self::TooLarge { .. } => "cellar::edit_too_large",
             Self::UnknownSheet { .. } => "cellar::unknown_sheet",
             Self::Rejected { .. } => "cellar::rejected",
+            Self::NothingToReverse { .. } => "cellar::nothing_to_revert",
             Self::EarlierRejected { .. } => "cellar::earlier_rejected",
             Self::Kept { .. } => "cellar::outcome_unknown",
             Self::EarlierKept { .. } => "cellar::earlier_edit",
+            Self::Waiting { .. } => "cellar::edits_waiting",
             Self::SetAside { .. } => "cellar::edit_uncertain",
         }
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
         static_help(match self {
+            Self::Client(error) if matches!(**error, ClientError::Unreachable { .. }) => {
+                "the edit was not kept: start the local stack with `cargo run -p synth -- deploy --local`, or check the \
+                 URL (--url, CELLAR_URL, .cellar/profile.json), then run the command again; `cellar edit` keeps edits \
+                 that are made offline"
+            }
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),
             Self::InvalidCell { .. } => {
@@ -38,14 +46,20 @@ impl CommandAdvice for EditorError {
             Self::Rejected { .. } => {
                 "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
             }
+            Self::NothingToReverse { .. } => {
+                "nothing was changed; `cellar history` lists the positions"
+            }
             Self::EarlierRejected { .. } => {
                 "run the command again to make the new edit; the earlier edit will not be resent"
             }
             Self::Kept { .. } => {
-                "the edit is kept; your next edit resends it first, and it takes effect only once"
+                "the edit is kept; `cellar sync` or your next edit sends it again, and it takes effect only once"
             }
             Self::EarlierKept { .. } => {
                 "resolve this error, then run the command again; the earlier edit is kept"
+            }
+            Self::Waiting { .. } => {
+                "resolve this error, then run `cellar sync` again; the edits are kept"
             }
             Self::SetAside { file, .. } => {
                 let file = file.display();
@@ -65,6 +79,9 @@ fn invalid_edit_help(fault: &InvalidOperation) -> &'static str {
         }
         InvalidOperation::TooManyCells { .. } => {
             "split the edit into several commands; nothing was sent"
+        }
+        InvalidOperation::NumberFormat { .. } => {
+            "`cellar format --help` lists number formats; nothing was sent"
         }
         _ => "correct the command; nothing was sent",
     }

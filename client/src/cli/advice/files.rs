@@ -42,6 +42,7 @@ fn malformed_file_help(contents: StateFile) -> Option<&'static str> {
             "correct or delete the file; `cargo run -p synth -- deploy` (or \
              `deploy --local`) writes a new one"
         }
+        StateFile::Logins => "delete the file, then log in again with `cellar login URL`",
         StateFile::UnsentEdits => {
             "the file contains edits that may not have been sent: check it, then move it elsewhere"
         }

@@ -67,7 +67,7 @@ impl CommandAdvice for ReplayError {
             Self::Client(error) => error.code(),
             Self::NotAFork { .. } => "cellar::replay::not_a_fork",
             Self::Onto { .. } => "cellar::replay::onto",
-            Self::TooLarge { .. } | Self::OperationTooLarge { .. } => "cellar::replay::too_large",
+            Self::TooLarge { .. } => "cellar::replay::too_large",
             Self::NotUnderstood { .. } => "cellar::replay::not_understood",
         }
     }
@@ -81,9 +81,6 @@ impl CommandAdvice for ReplayError {
             }
             Self::TooLarge { .. } => {
                 "export the fork and import the file instead: cellar export FILE.xlsx"
-            }
-            Self::OperationTooLarge { .. } => {
-                "undo the edit in the fork with `cellar undo`, repeat it in smaller steps, then replay"
             }
             Self::NotUnderstood { .. } => {
                 "check that client and server have the same version, then run the command again with the same --onto to \

@@ -10,7 +10,8 @@ Examples:
 
 Edits are saved to disk before they are shown and sent as soon as the server responds. They apply to the
 rows and columns that you saw, even if others insert or delete some meanwhile. If the connection or the
-machine fails, the next `cellar edit` sends what is pending.
+machine fails, `cellar sync` or the next `cellar edit` sends what is pending. If a
+local stack is restarted, also at another port, a running `cellar edit` finds it again.
 
 Keys: arrows, Tab, Enter, PageUp, PageDown, Home and Ctrl-Home move; typing replaces a cell, Enter or F2
 edits it, Delete clears it, Escape cancels; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes a

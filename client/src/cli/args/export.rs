@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
-use cellar_base::position::Position;
 use clap::{Args, ValueEnum};
+
+use crate::cli::at::{AT, At};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -14,7 +15,8 @@ Examples:
   cellar export airports.csv --force
   cellar export costs.csv --sheet Costs
   cellar export for-excel.csv --escape-formulas
-  cellar export yesterday.csv --at 0.42
+  cellar export old.csv --at 0.42
+  cellar export yesterday.csv --at yesterday
   cellar export - | head
   cellar export --format xlsx - > budget.xlsx")]
 pub(in crate::cli) struct Export {
@@ -23,9 +25,9 @@ pub(in crate::cli) struct Export {
     /// File format [default: from the file name, otherwise csv]
     #[arg(long, value_enum)]
     pub(in crate::cli) format: Option<ExportFormat>,
-    /// Position to export, such as 0.42 [default: the newest]
-    #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) at: Option<Position>,
+    /// Position or time to export, such as 0.42 or `2 hours ago` [default: the newest]
+    #[arg(long, value_name = AT)]
+    pub(in crate::cli) at: Option<At>,
     /// Sheet [default: the first; all for xlsx]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,

@@ -1,8 +1,8 @@
-use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
 use clap::Args;
 
 use super::nonce::parse_nonce;
+use crate::cli::at::{AT, At};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -12,15 +12,16 @@ of either do not affect the other. Nothing is copied: forking is fast and takes 
 Examples:
   cellar fork                        # fork at the newest position and select the fork
   cellar fork --at 0.42              # fork at an earlier position, see `cellar history`
+  cellar fork --at yesterday         # fork the state of 24 hours ago
   cellar fork --at 0.42 --no-use     # keep the current spreadsheet selected
   cellar fork --nonce what-if-2026   # repeated, it returns the same fork")]
 pub(in crate::cli) struct Fork {
     /// Name of the fork [default: `Fork of NAME`]
     #[arg(long, value_parser = Name::new)]
     pub(in crate::cli) name: Option<Name>,
-    /// Position to fork at, such as 0.42 [default: the newest]
-    #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) at: Option<Position>,
+    /// Position or time to fork at, such as 0.42 or `2 hours ago` [default: the newest]
+    #[arg(long, value_name = AT)]
+    pub(in crate::cli) at: Option<At>,
     /// Keep the current spreadsheet selected
     #[arg(long)]
     pub(in crate::cli) no_use: bool,

@@ -1,28 +1,102 @@
-use cellar_base::position::Position;
-use cellar_sheet::a1::Range;
+use std::str::FromStr;
+
+use cellar_sheet::a1::{Range, column_name, parse_column};
+use cellar_sheet::condition::{BadCondition, Conditions};
 use clap::Args;
+
+use crate::cli::at::{AT, At};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+--where selects rows by conditions: a column, an operator and a value. A row must fulfil all of them.
+
+  D=TX          the value is TX          D!=TX        it is another value
+  F<30          smaller; also <= > >=    G>=2026-01-01
+  B~park        the text contains park   B!~park      it does not
+  B=~'^San '    a regular expression matches
+  D=            blank                    D!=          not blank
+
+A value is read as `cellar set` reads it: as a number, a date, TRUE, an error such as #N/A, or a text. Put a text that \
+looks like a number, or contains &&, in double quotes: D='\"007\"'. Texts are equal in upper and lower case, except in \
+regular expressions. < and > compare numbers with numbers and texts with texts. A blank cell fulfils only `D=`.
+
 Examples:
   cellar get
   cellar get --range B2:D10
   cellar get --range A:C --json
   cellar get --sheet Costs
   cellar get --range \"'My sheet'!A1:C9\"
+  cellar get --formulas             # =SUM(B2:B9) instead of its value
+  cellar get --where D=TX
+  cellar get --where 'D=TX && F>=30' --range A:D
+  cellar get --where D=TX --where 'B~park'
+  cellar get --where D=TX --count --sum F
   cellar get --at 0.3               # at an earlier position, see `cellar history`
+  cellar get --at yesterday         # as it was 24 hours ago
+  cellar get --at 2026-11-24T00:14Z
   cellar get --remote               # read on the server, without a local cache")]
 pub(in crate::cli) struct Get {
-    /// Range, such as A1:G20, A:C or Sheet1!B2 [default: the top left of the first sheet]
+    /// Range, such as A1:G20, A:C or Sheet1!B2 [default: the top left of the first sheet; with --where, the whole sheet]
     #[arg(long, short)]
     pub(in crate::cli) range: Option<Range>,
-    /// Position to read at, such as 0.42 [default: the newest]
-    #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) at: Option<Position>,
+    /// Position or time to read at, such as 0.42 or `2 hours ago` [default: the newest]
+    #[arg(long, value_name = AT)]
+    pub(in crate::cli) at: Option<At>,
     /// Sheet [default: the sheet of the range, or the first sheet]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) sheet: Option<String>,
+    /// Print formulas instead of their values
+    #[arg(long)]
+    pub(in crate::cli) formulas: bool,
     /// Let the server read the cells, instead of loading and caching a snapshot
     #[arg(long)]
     pub(in crate::cli) remote: bool,
+    /// Print only the rows that fulfil these conditions, such as D=TX or 'D=TX && F>=30'
+    #[arg(long = "where", value_name = "CONDITIONS")]
+    pub(in crate::cli) conditions: Vec<WrittenConditions>,
+    /// Print only the number of rows, with --where
+    #[arg(long, requires = "conditions")]
+    pub(in crate::cli) count: bool,
+    /// Print only the sum of the numbers of this column, with --where
+    #[arg(long, value_name = "COLUMN", requires = "conditions")]
+    pub(in crate::cli) sum: Option<ColumnLetters>,
+    /// Maximum number of rows to print, with --where
+    #[arg(
+        long,
+        default_value_t = 1_000,
+        value_parser = clap::value_parser!(u32).range(1..),
+        requires = "conditions"
+    )]
+    pub(in crate::cli) limit: u32,
+}
+
+/// Conditions as given, which are valid.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct WrittenConditions(pub(in crate::cli) String);
+
+impl FromStr for WrittenConditions {
+    type Err = BadCondition;
+
+    fn from_str(text: &str) -> Result<Self, BadCondition> {
+        match text.parse::<Conditions>() {
+            // Other conditions may exclude blank cells.
+            Ok(_) | Err(BadCondition::OnlyBlank) => Ok(Self(text.to_owned())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A column in capital letters.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct ColumnLetters(pub(in crate::cli) String);
+
+impl FromStr for ColumnLetters {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match parse_column(text) {
+            Some(column) => Ok(Self(column_name(column))),
+            None => Err(format!("`{text}` is not a column; name it by its letters, such as F")),
+        }
+    }
 }

@@ -1,10 +1,11 @@
 use std::path::PathBuf;
 
-use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::Name;
 use cellar_exchange::{ColumnTypes, TextEncoding};
 use cellar_sheet::a1::CellName;
 use clap::{Args, ValueEnum};
+
+use crate::cli::reference::SpreadsheetReference;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -31,10 +32,10 @@ Examples:
   cellar import export.csv --delimiter ';' --types A=text,C=number
   cellar import old.csv --encoding windows-1252   # of an older program on Windows
   cellar import budget.xlsx --strict              # only if nothing would be lost
-  cellar import budget.xlsx --into ID             # add sheets to a spreadsheet
-  cellar import budget.xlsx --into ID --sheets Costs,Plan
-  cellar import prices.csv --into ID --replace Prices
-  cellar import more.csv --into ID --sheet Costs --cell A120")]
+  cellar import budget.xlsx --into Budget         # add sheets to a spreadsheet
+  cellar import budget.xlsx --into Budget --sheets Costs,Plan
+  cellar import prices.csv --into Budget --replace Prices
+  cellar import more.csv --into Budget --sheet Costs --cell A120")]
 pub(in crate::cli) struct Import {
     /// File to import: csv, tsv, xlsx, xlsb or ods
     pub(in crate::cli) file: PathBuf,
@@ -42,8 +43,8 @@ pub(in crate::cli) struct Import {
     #[arg(long, value_parser = Name::new, conflicts_with = "into")]
     pub(in crate::cli) name: Option<Name>,
     /// Import into this spreadsheet instead of a new one (same as -s)
-    #[arg(long, value_name = "ID")]
-    pub(in crate::cli) into: Option<LogId>,
+    #[arg(long, value_name = "SPREADSHEET")]
+    pub(in crate::cli) into: Option<SpreadsheetReference>,
     /// Replace this sheet of an existing spreadsheet, keeping its name
     #[arg(long, value_name = "NAME", conflicts_with = "sheet")]
     pub(in crate::cli) replace: Option<String>,

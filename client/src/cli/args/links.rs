@@ -1,17 +1,20 @@
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use cellar_catalog::spreadsheet::{BadLink, Link as ListedLink, LinkId, LinkRole};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A share link is used as a token: pass it to --token, with the --url of the API.
+A share link is a URL. The command accepts it wherever it accepts a spreadsheet. --json also prints the bearer \
+token of the link, for the HTTP API.
 
 Examples:
   cellar links                       # list the links
   cellar links create --expires-in 30d      # a read-only link
   cellar links create --role editor --label 'the team'
-  cellar --url https://… --token LINK get   # use a link; it names the spreadsheet
+  cellar get -s 'https://example.com/#/s/ID?link=SECRET'   # use a link
   cellar links revoke 0de57f1649649296")]
 pub(in crate::cli) struct Links {
     #[command(subcommand)]
@@ -48,6 +51,9 @@ Examples:
     },
 }
 
+/// Accepted range of `--expires-in`, in seconds: up to a century.
+const LIFETIME_S: RangeInclusive<u64> = 1..=36_525 * 86_400;
+
 fn parse_link_role(text: &str) -> Result<LinkRole, String> {
     match text {
         "viewer" => Ok(LinkRole::Viewer),
@@ -60,12 +66,8 @@ fn parse_label(text: &str) -> Result<String, BadLink> {
     ListedLink::check_label(text).map(|()| text.to_owned())
 }
 
-fn parse_lifetime(text: &str) -> Result<Duration, String> {
-    let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    match lifetime.as_secs() {
-        0 => Err("the lifetime must be at least one second".to_owned()),
-        _ => Ok(lifetime),
-    }
+fn parse_lifetime(text: &str) -> Result<Duration, DurationFault> {
+    parse_duration(text, DurationUnit::Seconds, &LIFETIME_S).map(Duration::from_secs)
 }
 
 #[cfg(test)]
@@ -77,8 +79,9 @@ mod tests {
 
     #[test]
     fn rejects_invalid_roles_labels_and_lifetimes() {
+        assert_eq!(parse_lifetime("36525d"), Ok(Duration::from_secs(*LIFETIME_S.end())));
         assert_eq!(parse_lifetime("30d"), Ok(Duration::from_secs(30 * 86_400)));
-        for bad in ["0s", "soon", "", "-1d"] {
+        for bad in ["0s", "soon", "", "-1d", "30", "36526d"] {
             assert!(parse_lifetime(bad).is_err(), "{bad}");
         }
         assert!("admin".parse::<Role>().is_err());

@@ -10,6 +10,7 @@ mod diff;
 mod edit;
 mod export;
 mod feed;
+mod find;
 mod fork;
 mod format;
 mod get;
@@ -17,6 +18,9 @@ mod history;
 mod import;
 mod links;
 mod list;
+mod login;
+mod merge;
+mod names;
 mod nonce;
 mod rename;
 mod replay;
@@ -25,6 +29,8 @@ mod set;
 mod share;
 mod sheets;
 mod stats;
+mod sync;
+mod trace;
 mod undo;
 mod unshare;
 mod use_spreadsheet;
@@ -34,17 +40,21 @@ pub(super) use axis::{AxisArguments, AxisCommand};
 pub(super) use clear::Clear;
 pub(super) use create::Create;
 pub(super) use details::Details;
-pub(super) use diff::Diff;
+pub(super) use diff::{Diff, DiffSide};
 pub(super) use edit::Edit;
 pub(super) use export::{Export, ExportFormat};
 pub(super) use feed::Feed;
+pub(super) use find::Find;
 pub(super) use fork::Fork;
 pub(super) use format::Format;
-pub(super) use get::Get;
+pub(super) use get::{Get, WrittenConditions};
 pub(super) use history::History;
 pub(super) use import::{Import, Ragged, delimiter_name};
 pub(super) use links::{Link, Links};
 pub(super) use list::{List, ListStatus};
+pub(super) use login::{Login, Logout};
+pub(super) use merge::Merge;
+pub(super) use names::{Names, NamesCommand};
 pub(super) use rename::Rename;
 pub(super) use replay::Replay;
 pub(super) use revert::Revert;
@@ -52,15 +62,18 @@ pub(super) use set::Set;
 pub(super) use share::Share;
 pub(super) use sheets::{Sheets, SheetsCommand};
 pub(super) use stats::Stats;
+pub(super) use sync::Sync;
+pub(super) use trace::Trace;
 pub(super) use undo::Undo;
 pub(super) use unshare::Unshare;
 pub(super) use use_spreadsheet::Use;
 pub(super) use watch::Watch;
 
-use cellar_base::identity::LogId;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::cli::help::{Group, group_commands};
+use crate::cli::reference::SpreadsheetReference;
+use crate::cli::resolve::{ARCHIVED_FIRST, DELETED_FIRST, SearchOrder, USABLE_FIRST};
 use axis::{COLUMN_WORDS, ROW_WORDS};
 
 /// Create, read, edit and share spreadsheets in Cellar
@@ -69,13 +82,14 @@ use axis::{COLUMN_WORDS, ROW_WORDS};
 #[command(after_help = "\
 Getting started:
   cargo run -p synth -- deploy --local   start Cellar on this machine
+  cellar login https://example.com       use a stack that others have deployed
   cellar import airports.csv             create a spreadsheet from a file
   cellar get                             print the first cells
   cellar set B2 \"Thigpen Field\"          change a cell
   cellar history                         list the edits
 
 URL and token come from the options, then the environment, then .cellar/profile.json in this or a parent \
-directory; `synth deploy` writes that file. If the token comes from the options or the \
+directory, then `cellar login`; `synth deploy` writes that file. If the token comes from the options or the \
 environment, the URL must also come from there, because only the profile's own token is sent to the profile's URL.")]
 pub(super) struct Cli {
     #[command(flatten)]
@@ -98,16 +112,17 @@ Example:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Spreadsheet [env: CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
+    /// Spreadsheet: its name, its id or the beginning of it, or its URL [env: CELLAR_SPREADSHEET] [default: the
+    /// current one, see `cellar use`]
     // This option does not use clap's `env` attribute, because the attribute hides whether the user
     // passed the option. An import must not write into a spreadsheet that only the environment
     // variable selects.
-    #[arg(short, long, global = true, value_name = "ID")]
-    pub(super) spreadsheet: Option<LogId>,
+    #[arg(short, long, global = true, value_name = "SPREADSHEET")]
+    pub(super) spreadsheet: Option<SpreadsheetReference>,
     /// URL of the API
     #[arg(long, global = true, env = "CELLAR_URL")]
     pub(super) url: Option<String>,
-    /// Bearer token or share link for the API of --url
+    /// Bearer token for the API of --url
     #[arg(long, global = true, env = "CELLAR_TOKEN", hide_env_values = true)]
     pub(super) token: Option<String>,
     /// Print JSON: results on stdout, errors on stderr
@@ -119,7 +134,8 @@ pub(super) struct Global {
 }
 
 /// The groups of commands in `--help`.
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
+    ("Stacks", &["login", "logout", "health"]),
     (
         "Spreadsheets",
         &[
@@ -134,12 +150,18 @@ const GROUPS: [Group; 7] = [
             "undelete",
         ],
     ),
-    ("Cells", &["get", "set", "clear", "format", "edit", "rows", "columns", "sheets"]),
+    (
+        "Cells",
+        &[
+            "get", "find", "trace", "set", "clear", "format", "edit", "sync", "rows", "columns",
+            "sheets", "names",
+        ],
+    ),
     ("Files", &["import", "export"]),
     ("History", &["history", "diff", "watch", "head", "undo", "revert"]),
-    ("Forks", &["fork", "forks", "replay"]),
+    ("Forks", &["fork", "forks", "merge", "replay"]),
     ("Sharing", &["share", "unshare", "links"]),
-    ("Operations", &["stats", "health", "feed"]),
+    ("Operations", &["stats", "feed"]),
 ];
 
 impl Cli {
@@ -151,16 +173,24 @@ impl Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Save a token for a stack
+    Login(Login),
+    /// Delete the saved token of a stack
+    Logout(Logout),
     /// Create an empty spreadsheet and select it
     Create(Create),
     /// List your spreadsheets and those shared with you
     List(List),
     /// Import a csv, tsv, xlsx, xlsb or ods file
     Import(Import),
-    /// Print the cells of a range
+    /// Print the cells of a range, or the rows that fulfil conditions
     Get(Get),
+    /// Find the cells that contain a text
+    Find(Find),
     /// Edit a spreadsheet in a terminal grid, online or offline
     Edit(Edit),
+    /// Send edits that were made offline or interrupted
+    Sync(Sync),
     /// Set the values of cells
     Set(Set),
     /// Clear the values of ranges; keep their number formats
@@ -181,9 +211,13 @@ Examples:
     Columns(AxisArguments),
     /// List, add, rename or delete sheets
     Sheets(Sheets),
+    /// List, define or delete names of cells and values, for formulas
+    Names(Names),
+    /// Show the cells that a formula reads, and the formulas that read a cell
+    Trace(Trace),
     /// Undo an edit
     Undo(Undo),
-    /// Revert all edits after a position
+    /// Revert all edits after a position, in all sheets or in one sheet or range
     Revert(Revert),
     /// Show a spreadsheet's name, status, members and share links
     Details(Details),
@@ -202,7 +236,7 @@ Examples:
   cellar unarchive                   # make it editable again")]
     Archive,
     /// Make an archived spreadsheet editable again
-    #[command(after_help = "Examples:\n  cellar unarchive\n  cellar unarchive -s ID")]
+    #[command(after_help = "Examples:\n  cellar unarchive\n  cellar unarchive -s Budget")]
     Unarchive,
     /// Delete a spreadsheet; owners can undelete it for 30 days
     #[command(after_help = "\
@@ -211,19 +245,19 @@ A deleted spreadsheet is visible only to its owners.
 Examples:
   cellar delete
   cellar undelete                    # recover it
-  cellar delete -s ID")]
+  cellar delete -s Budget")]
     Delete,
     /// Recover a spreadsheet deleted within the last 30 days
     #[command(after_help = "\
 Examples:
   cellar list --status deleted
-  cellar undelete -s ID")]
+  cellar undelete -s Budget")]
     Undelete,
     /// List edits with author and time, newest first
     History(History),
     /// Print changes as they happen, until Ctrl-C
     Watch(Watch),
-    /// Compare two positions
+    /// Compare two positions, or a fork with its source
     Diff(Diff),
     /// Export cells to a csv, tsv or xlsx file
     Export(Export),
@@ -232,6 +266,8 @@ Examples:
     Head,
     /// Fork a spreadsheet at a position
     Fork(Fork),
+    /// Merge a fork into its source, with the authors of its edits
+    Merge(Merge),
     /// Replay a fork's edits onto a later position of its source
     Replay(Replay),
     /// List the forks of a spreadsheet
@@ -239,7 +275,7 @@ Examples:
 Examples:
   cellar forks
   cellar forks --json
-  cellar forks -s 4b74c877-c40f-8d75-966e-04fce373d865")]
+  cellar forks -s Budget")]
     Forks,
     /// Show storage statistics and the cost of opening a spreadsheet
     Stats(Stats),
@@ -253,6 +289,46 @@ Examples:
   cellar health
   cellar health --url https://example.com")]
     Health,
+}
+
+impl Command {
+    /// Returns the spreadsheet that an argument of the command names.
+    pub(super) fn named_spreadsheet(&self) -> Option<&SpreadsheetReference> {
+        match self {
+            Self::Use(args) => Some(&args.target),
+            Self::Import(args) => args.into.as_ref(),
+            Self::Replay(args) => args.fork.as_ref(),
+            Self::Merge(args) => Some(&args.fork),
+            Self::Stats(args) => args.target.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the command applies to the spreadsheet that -s, the environment or the profile
+    /// selects.
+    pub(super) fn uses_selected_spreadsheet(&self) -> bool {
+        let uses_none = matches!(
+            self,
+            Self::Sync(Sync { all: true })
+                | Self::Login(_)
+                | Self::Logout(_)
+                | Self::Create(_)
+                | Self::List(_)
+                | Self::Import(_)
+                | Self::Feed(_)
+                | Self::Health
+        );
+        !uses_none && self.named_spreadsheet().is_none()
+    }
+
+    /// Where to search first for the spreadsheet that the user names.
+    pub(super) fn search_order(&self) -> SearchOrder {
+        match self {
+            Self::Unarchive => ARCHIVED_FIRST,
+            Self::Undelete => DELETED_FIRST,
+            _ => USABLE_FIRST,
+        }
+    }
 }
 
 #[cfg(test)]

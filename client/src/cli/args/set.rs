@@ -2,13 +2,14 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Numbers, dates such as 2026-11-21, TRUE and FALSE are recognized; everything else is text. With --text, \
-every value is text. All cells of one command are set in one edit.
+Numbers, dates such as 2026-11-21, TRUE and FALSE are recognized; a value that starts with = is a formula; \
+everything else is text. With --text, every value is text. All cells of one command are set in one edit.
 
 Examples:
   cellar set A1 hello
   cellar set A1 1 B1 2.50 C1 2026-11-21
   cellar set A1 -5
+  cellar set A4 '=SUM(A1:A3)'
   cellar set --text A1 007
   cellar set --sheet Costs A1 1
   cellar set -- A1 --dashes")]

@@ -1,5 +1,6 @@
-use cellar_base::position::Position;
 use clap::{Args, Subcommand};
+
+use crate::cli::at::{AT, At};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -12,9 +13,9 @@ Examples:
 pub(in crate::cli) struct Sheets {
     #[command(subcommand)]
     pub(in crate::cli) command: Option<SheetsCommand>,
-    /// Position to list the sheets at, such as 0.42 [default: the newest]
-    #[arg(long, value_name = "POSITION")]
-    pub(in crate::cli) at: Option<Position>,
+    /// Position or time to list the sheets at, such as 0.42 or `2 hours ago` [default: the newest]
+    #[arg(long, value_name = AT)]
+    pub(in crate::cli) at: Option<At>,
 }
 
 #[derive(Debug, Subcommand)]

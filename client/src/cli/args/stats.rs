@@ -1,13 +1,15 @@
-use cellar_base::identity::LogId;
 use clap::Args;
+
+use crate::cli::reference::SpreadsheetReference;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   cellar stats
-  cellar stats 4b74c877-c40f-8d75-966e-04fce373d865
+  cellar stats Budget
   cellar --json stats")]
 pub(in crate::cli) struct Stats {
     /// Spreadsheet [default: -s, or the current one]
-    pub(in crate::cli) id: Option<LogId>,
+    #[arg(value_name = "SPREADSHEET")]
+    pub(in crate::cli) target: Option<SpreadsheetReference>,
 }

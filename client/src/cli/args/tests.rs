@@ -23,6 +23,14 @@ fn parses_catalog_and_feed_commands() {
         "cellar list",
         "cellar list budget --mine --json",
         "cellar list --shared --status deleted",
+        "cellar list --forks",
+        "cellar create Budget",
+        "cellar create --name Budget",
+        "cellar use Budget",
+        "cellar use https://h/#/s/00000000-0000-0000-0000-000000000000",
+        "cellar get -s Budget",
+        "cellar login https://example.com",
+        "cellar logout",
         "cellar feed --follow --checkpoint x",
         "cellar feed --after 1000001 --payloads --page-size 1000",
         "cellar rename Plan",
@@ -38,6 +46,11 @@ fn parses_catalog_and_feed_commands() {
     for line in [
         "cellar rename",
         "cellar list --mine --shared",
+        "cellar create Budget --name Plan",
+        "cellar use",
+        "cellar use https://example.com",
+        "cellar get -s https://example.com/#/s/7",
+        "cellar login",
         "cellar list --status gone",
         "cellar feed --after -1",
         "cellar feed --after 9007199254740992",
@@ -83,8 +96,12 @@ fn parses_other_commands() {
         "cellar undo",
         "cellar undo 0.3 --json",
         "cellar revert --to 0.3",
+        "cellar revert --to 0.3 --sheet Costs --json",
+        "cellar revert --to 0.3 --range Costs!A1:C10",
+        "cellar revert --to 0.3 -r A:C --sheet Costs",
         "cellar diff 0.3",
         "cellar diff 0.3 1.0",
+        "cellar replay --onto latest",
         "cellar create --nonce x -s 00000000-0000-0000-0000-000000000000",
     ] {
         assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
@@ -92,7 +109,6 @@ fn parses_other_commands() {
     for line in [
         "cellar",
         "cellar set",
-        "cellar use x",
         "cellar history --limit 0",
         "cellar create --nonce=",
         "cellar get --range nonsense",
@@ -110,8 +126,61 @@ fn parses_other_commands() {
         "cellar format A1",
         "cellar undo x",
         "cellar revert 0.3",
+        "cellar revert --sheet Costs",
+        "cellar revert --to 0.3 --range nonsense",
         "cellar revert",
         "cellar diff",
+    ] {
+        assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn parses_searches() {
+    for line in [
+        "cellar get --where D=TX --where F>=30 --range A:C --limit 5 --json",
+        "cellar get --where D=TX --count --sum f --sheet Costs --at 0.3",
+        "cellar find austin",
+        "cellar find austin --sheet Costs --range A:C --at yesterday --limit 5",
+        "cellar find ^San --regex --count --json",
+    ] {
+        assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+    }
+    for line in [
+        "cellar get --where D",
+        "cellar get --where F>1e5",
+        "cellar get --where D=~(",
+        "cellar get --count",
+        "cellar get --sum F",
+        "cellar get --limit 5",
+        "cellar get --where D=TX --sum 7",
+        "cellar find",
+        "cellar find x --limit 0",
+    ] {
+        assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn parses_times() {
+    for line in [
+        "cellar get --at yesterday",
+        "cellar export - --at 2026-11-24T00:14Z",
+        "cellar sheets --at 2026-11-24T00:14:00+01:00",
+        "cellar history --until yesterday",
+        "cellar revert --to 2026-11-24T00:14Z",
+        "cellar fork --at yesterday",
+        "cellar diff yesterday 0.3",
+        "cellar watch --after yesterday --until 0.3",
+        "cellar replay --onto yesterday",
+    ] {
+        assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+    }
+    for line in [
+        "cellar get --at tomorrow",
+        "cellar get --at 2026-11-24",
+        "cellar get --at 2026-11-24T00:14",
+        "cellar undo yesterday",
     ] {
         assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
     }

@@ -8,8 +8,10 @@ Examples:
   cellar undo 0.12      # the edit at this position, by any author, see `cellar history`
   cellar undo 0.13      # undo an undo: redo
 
-Cells that others have changed since then keep their new values. A deleted sheet is recovered as the last \
-sheet, with a new number: pending edits of the old sheet do not affect it.
+The command prints how many cells, rows, columns and sheets it took back, and how many it left because they \
+were changed since then. An import is undone as a whole: if its sheet was changed since, the undo is refused and \
+says why. A deleted sheet is recovered at its place, with a new number: pending edits of the old sheet do not \
+affect it.
 
 Without a position, edits that no longer have an effect are skipped. At most ten edits are tried.")]
 pub(in crate::cli) struct Undo {

@@ -1,5 +1,7 @@
 use clap::Args;
 
+use super::share::parse_person;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Access ends within 30 seconds. Every member can remove themselves; the last owner cannot be removed.
@@ -9,6 +11,7 @@ Examples:
   cellar unshare ann --issuer https://login.example.com")]
 pub(in crate::cli) struct Unshare {
     /// Person: the `sub` claim of their tokens
+    #[arg(value_parser = parse_person)]
     pub(in crate::cli) person: String,
     /// Issuer of their tokens [default: the issuer of your token]
     #[arg(long, value_name = "ISSUER")]

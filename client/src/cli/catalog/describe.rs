@@ -5,10 +5,15 @@ use cellar_catalog::spreadsheet::{Member, Status};
 use console::Alignment;
 
 use crate::cli::output::{COLUMN_GAP, format_rows};
-use crate::cli::time::format_utc;
+use crate::cli::spreadsheet_link::SpreadsheetLink;
 use crate::text::escape;
+use cellar_api::time::format_utc;
 
-pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> {
+pub(super) fn format_details(
+    details: &DetailsReply,
+    link: &SpreadsheetLink,
+    now_s: u64,
+) -> Vec<String> {
     let name = match details.name.as_str() {
         "" => "(no name; set one with `cellar rename`)".to_owned(),
         name => escape(name),
@@ -16,6 +21,7 @@ pub(super) fn format_details(details: &DetailsReply, now_s: u64) -> Vec<String> 
     let mut lines = vec![
         name,
         property_line("id", &details.id.to_string()),
+        property_line("url", &link.to_string()),
         property_line("status", &describe_status(details)),
     ];
     if let Some(role) = details.role {
@@ -156,14 +162,19 @@ mod tests {
         }
     }
 
+    fn link() -> SpreadsheetLink {
+        SpreadsheetLink::new("http://h", details().id)
+    }
+
     #[test]
     fn formats_details() {
-        let lines = format_details(&details(), 10);
+        let lines = format_details(&details(), &link(), 10);
         assert!(!lines[0].contains('\u{1b}'), "{}", lines[0]);
         assert_eq!(
             lines[1..],
             [
                 "  id          07070707-0707-0707-0707-070707070707",
+                "  url         http://h/#/s/07070707-0707-0707-0707-070707070707",
                 "  status      active",
                 "  your role   owner",
                 "  created     1970-01-01T00:00:00Z",
@@ -228,6 +239,6 @@ mod tests {
         let deleted = describe_status(&with(SpreadsheetStatus::Deleted));
         assert_eq!(deleted, "deleted; owners can undelete it until 1970-01-31T00:00:00Z");
         let unnamed = DetailsReply { name: String::new(), ..details() };
-        assert!(format_details(&unnamed, 0)[0].contains("cellar rename"));
+        assert!(format_details(&unnamed, &link(), 0)[0].contains("cellar rename"));
     }
 }

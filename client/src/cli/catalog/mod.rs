@@ -10,18 +10,21 @@ use cellar_api::wire::{
     DetailsReply, LinkRequest, PersonRequest, ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
 use cellar_catalog::access::Role;
-use cellar_catalog::spreadsheet::{LinkId, LinkRole};
+use cellar_catalog::spreadsheet::{LinkId, LinkRole, LinkToken};
 use serde_json::json;
 
 use super::args;
 use super::context::Context;
+use super::destination::Destination;
 use super::error::CliError;
 use super::output::Output;
+use super::resolve::NamedSpreadsheet;
+use super::spreadsheet_link::SpreadsheetLink;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
 pub(super) async fn show_details(
-    context: &Context,
+    context: &mut Context,
     output: &Output,
     args: args::Details,
 ) -> Result<(), CliError> {
@@ -30,8 +33,10 @@ pub(super) async fn show_details(
         return list_changes(&spreadsheet, output).await;
     }
     let details = spreadsheet.details().await?;
-    output.print_json(&details)?;
-    output.print_lines(describe::format_details(&details, now_s()))?;
+    context.remember_name(&details);
+    let destination = destination(context, &details)?;
+    output.print_json(&destination.add_to(&details))?;
+    output.print_lines(describe::format_details(&details, &destination.link, now_s()))?;
     Ok(())
 }
 
@@ -43,7 +48,7 @@ async fn list_changes(spreadsheet: &Spreadsheet, output: &Output) -> Result<(), 
 }
 
 pub(super) async fn rename_spreadsheet(
-    context: &Context,
+    context: &mut Context,
     output: &Output,
     args: args::Rename,
 ) -> Result<(), CliError> {
@@ -52,7 +57,8 @@ pub(super) async fn rename_spreadsheet(
         spreadsheet.update_details(&request, version).await
     })
     .await?;
-    Ok(output.print_line(format!("renamed to {}", escape(&details.name)))?)
+    context.remember_name(&details);
+    print_change(context, output, &details, format!("renamed to {}", escape(&details.name)))
 }
 
 pub(super) async fn share_spreadsheet(
@@ -62,12 +68,16 @@ pub(super) async fn share_spreadsheet(
 ) -> Result<(), CliError> {
     let args::Share { person, role, issuer } = args;
     let request = ShareRequest { subject: person, issuer, role };
-    change_details(context, output, async |spreadsheet, version| {
+    let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.share(&request, version).await
     })
     .await?;
-    output.print_line(format!("{} has the role {role}", escape(&request.subject)))?;
-    output.print_note("List the members with: cellar details");
+    let subject = escape(&request.subject);
+    print_change(context, output, &details, format!("{subject} has the role {role}"))?;
+    output.print_note(
+        "Cellar does not know whether a person with this name exists: it must be the `sub` claim of their tokens. \
+         List the members with: cellar details",
+    );
     Ok(())
 }
 
@@ -77,26 +87,27 @@ pub(super) async fn unshare_spreadsheet(
     args: args::Unshare,
 ) -> Result<(), CliError> {
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
-    change_details(context, output, async |spreadsheet, version| {
+    let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.unshare(&person, version).await
     })
     .await?;
-    Ok(output.print_line(format!("revoked the access of {}", escape(&person.subject)))?)
+    let subject = escape(&person.subject);
+    print_change(context, output, &details, format!("revoked the access of {subject}"))
 }
 
 pub(super) async fn archive_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    set_status(context, output, SpreadsheetStatus::Archived).await?;
-    output.print_line("archived: the spreadsheet is read-only")?;
+    let details = set_status(context, output, SpreadsheetStatus::Archived).await?;
+    print_change(context, output, &details, "archived: the spreadsheet is read-only")?;
     output.print_note("Make it editable again with: cellar unarchive");
     Ok(())
 }
 
 pub(super) async fn delete_spreadsheet(context: &Context, output: &Output) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Deleted).await?;
-    output.print_line(describe::describe_status(&details))?;
+    print_change(context, output, &details, describe::describe_status(&details))?;
     output.print_note(format!("Recover it with: cellar undelete -s {}", details.id));
     Ok(())
 }
@@ -105,16 +116,16 @@ pub(super) async fn unarchive_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate_spreadsheet(context, output, SpreadsheetStatus::Archived).await?;
-    Ok(output.print_line("unarchived: the spreadsheet is editable")?)
+    let details = activate_spreadsheet(context, output, SpreadsheetStatus::Archived).await?;
+    print_change(context, output, &details, "unarchived: the spreadsheet is editable")
 }
 
 pub(super) async fn undelete_spreadsheet(
     context: &Context,
     output: &Output,
 ) -> Result<(), CliError> {
-    activate_spreadsheet(context, output, SpreadsheetStatus::Deleted).await?;
-    Ok(output.print_line("undeleted: the spreadsheet is editable")?)
+    let details = activate_spreadsheet(context, output, SpreadsheetStatus::Deleted).await?;
+    print_change(context, output, &details, "undeleted: the spreadsheet is editable")
 }
 
 /// Fails if the spreadsheet's status is neither `expected_status` nor active.
@@ -122,13 +133,12 @@ async fn activate_spreadsheet(
     context: &Context,
     output: &Output,
     expected_status: SpreadsheetStatus,
-) -> Result<(), CliError> {
+) -> Result<DetailsReply, CliError> {
     let details = context.spreadsheet()?.details().await?;
     if details.status != expected_status && details.status != SpreadsheetStatus::Active {
         return Err(CliError::WrongStatus { status: details.status });
     }
-    set_status(context, output, SpreadsheetStatus::Active).await?;
-    Ok(())
+    set_status(context, output, SpreadsheetStatus::Active).await
 }
 
 pub(super) async fn list_or_edit_links(
@@ -175,29 +185,44 @@ async fn create_link(
     // first request created.
     let secret = link::generate_secret().to_string();
     let request = LinkRequest { secret, role, label, expires_s };
-    let version = spreadsheet.details().await?.version;
-    let link = spreadsheet.create_link(&request, Some(version)).await?;
-    output.print_json(&link)?;
-    output.print_line(&link.token)?;
+    let details = spreadsheet.details().await?;
+    let link = spreadsheet.create_link(&request, Some(details.version)).await?;
+    let url = share_link_url(context, &link.token)?;
+    let written_to = destination(context, &details)?;
+    let mut fields = written_to.add_to(&link);
+    if let serde_json::Value::Object(fields) = &mut fields {
+        fields.insert("url".to_owned(), json!(url));
+    }
+    output.print_json(&fields)?;
+    output.print_line(&url)?;
     let granted_action = match role {
         LinkRole::Viewer => "read",
         LinkRole::Editor => "edit",
     };
     output.print_note(format!(
-        "Everyone with this link can {granted_action} the spreadsheet: cellar --url {} --token LINK get. The \
-         link is shown only once. Revoke it with: cellar links revoke {}",
-        spreadsheet.client().url(),
+        "Everyone with this link can {granted_action} the spreadsheet: cellar get -s LINK, with the link in quotes. \
+         The link is shown only once. Revoke it with: cellar links revoke {}",
         link.id
     ));
+    written_to.print(*output);
     Ok(())
 }
 
+/// If the server's token is not that of a share link, returns the token itself.
+fn share_link_url(context: &Context, token: &str) -> Result<String, CliError> {
+    let client = context.client()?;
+    Ok(match token.parse::<LinkToken>() {
+        Ok(link) => SpreadsheetLink::of_share_link(client.url(), &link).to_string(),
+        Err(_) => token.to_owned(),
+    })
+}
+
 async fn revoke_link(context: &Context, output: &Output, id: LinkId) -> Result<(), CliError> {
-    change_details(context, output, async |spreadsheet, version| {
+    let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.revoke_link(id, version).await
     })
     .await?;
-    Ok(output.print_line(format!("revoked the link {id}"))?)
+    print_change(context, output, &details, format!("revoked the link {id}"))
 }
 
 async fn set_status(
@@ -225,8 +250,24 @@ where
     let spreadsheet = context.spreadsheet()?;
     let version = spreadsheet.details().await?.version;
     let details = send_change(spreadsheet, Some(version)).await?;
-    output.print_json(&details)?;
+    output.print_json(&destination(context, &details)?.add_to(&details))?;
     Ok(details)
+}
+
+fn print_change(
+    context: &Context,
+    output: &Output,
+    details: &DetailsReply,
+    change: impl AsRef<str>,
+) -> Result<(), CliError> {
+    output.print_line(change)?;
+    destination(context, details)?.print(*output);
+    Ok(())
+}
+
+fn destination(context: &Context, details: &DetailsReply) -> Result<Destination, CliError> {
+    let name = Some(details.name.clone());
+    context.destination(NamedSpreadsheet { id: details.id, name })
 }
 
 fn now_s() -> u64 {

@@ -56,12 +56,21 @@ pub(super) struct Contents {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct VisibleCell {
     pub(super) text: String,
+    pub(super) formula: Option<String>,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    pub(super) note: Option<String>,
     pub(super) is_right_aligned: bool,
 }
 
 impl Contents {
     pub(super) fn cell_text(&self, name: CellName) -> &str {
         self.cells.get(&name).map_or("", |cell| cell.text.as_str())
+    }
+
+    /// Returns the formula of a cell, or its displayed value if it has none.
+    pub(super) fn text_to_edit(&self, name: CellName) -> &str {
+        let formula = self.cells.get(&name).and_then(|cell| cell.formula.as_deref());
+        formula.unwrap_or_else(|| self.cell_text(name))
     }
 }
 
@@ -110,9 +119,11 @@ impl Layout {
 
     fn title_line(&self, grid: &Grid, contents: &Contents) -> FrameLine {
         let sheet_name = escape(&contents.sheet_name);
-        let cell_text = escape(contents.cell_text(grid.cursor));
+        let cell_text = escape(contents.text_to_edit(grid.cursor));
         let status = self.truncate(&contents.status);
-        let title = format!("{sheet_name}  {}  {cell_text}", grid.cursor);
+        let note = contents.cells.get(&grid.cursor).and_then(|cell| cell.note.as_deref());
+        let note = note.map_or_else(String::new, |note| format!("  ({})", escape(note)));
+        let title = format!("{sheet_name}  {}  {cell_text}{note}", grid.cursor);
         let title_width = self.width().saturating_sub(measure_text_width(&status) + 1);
         let title = pad_str(&title, title_width, Alignment::Left, Some(ELLIPSIS)).into_owned();
         vec![(title, Style::Plain), (format!(" {status}"), Style::Dim)]
@@ -239,7 +250,11 @@ mod tests {
 
     fn contents() -> Contents {
         let cell = |row, column, text: &str, is_right_aligned| {
-            (cell_name(row, column), VisibleCell { text: text.to_owned(), is_right_aligned })
+            let text = text.to_owned();
+            (
+                cell_name(row, column),
+                VisibleCell { text, formula: None, note: None, is_right_aligned },
+            )
         };
         Contents {
             sheet_name: "Costs".to_owned(),
@@ -281,6 +296,19 @@ mod tests {
             [Style::Selected, Style::Plain, Style::Selected, Style::Changed, Style::Plain]
         );
         assert_eq!(frame.text_cursor, None);
+    }
+
+    #[test]
+    fn the_title_shows_the_formula_of_the_cell() {
+        let mut contents = contents();
+        let name = cell_name(0, 0);
+        let cell = contents.cells.get_mut(&name).unwrap();
+        (cell.formula, cell.note) = (Some("=B1*2".to_owned()), Some("a note".to_owned()));
+        let frame = Layout::new(SIZE, 10).render_frame(&Grid::new(SheetId::FIRST), &contents);
+        let lines = texts(&frame);
+        assert!(lines[0].starts_with("Costs  A1  =B1*2  (a note) "), "{lines:?}");
+        assert!(lines[2].starts_with("1 rent "), "{lines:?}");
+        assert_eq!((contents.text_to_edit(name), contents.cell_text(name)), ("=B1*2", "rent"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod frame;
 mod key;
 mod session;
+mod stack;
 mod state;
 mod terminal;
 mod text_input;
@@ -20,9 +21,11 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
+use super::spreadsheet_link::SpreadsheetLink;
 use crate::live::LiveSheet;
 use frame::Layout;
 use session::Session;
+use stack::StackFinder;
 use state::GridAction;
 use terminal::{Input, Terminal, spawn_input_reader};
 
@@ -38,9 +41,13 @@ pub(super) async fn edit_in_grid(
 ) -> Result<(), CliError> {
     check_terminal(output)?;
     let spreadsheet = context.spreadsheet()?;
+    let spreadsheet_id = spreadsheet.id();
     let pokes = spreadsheet.pokes();
+    let mut destination = context.selected_destination()?;
     let live = LiveSheet::open(spreadsheet, &context.directory).await?;
-    let mut session = Session::new(live, pokes, &args)?;
+    let profile = context.followed_profile().cloned();
+    let finder = profile.map(|profile| StackFinder::new(context.directory.clone(), profile));
+    let mut session = Session::new(live, pokes, finder, &args)?;
     let terminal = Terminal::enter()?;
     let result = run_grid(&mut session, &terminal, args.column_width).await;
     drop(terminal);
@@ -51,6 +58,8 @@ pub(super) async fn edit_in_grid(
         output.print_note(message);
     }
     print_unsent_edits_note(output, session.count_unsent());
+    destination.link = SpreadsheetLink::new(session.url(), spreadsheet_id);
+    destination.print(*output);
     Ok(())
 }
 
@@ -65,11 +74,13 @@ fn check_terminal(output: &Output) -> Result<(), CliError> {
 fn print_unsent_edits_note(output: &Output, edit_count: usize) {
     match edit_count {
         0 => {}
-        1 => output.print_note("1 edit is not sent yet. The next `cellar edit` sends it."),
+        1 => output.print_note(
+            "1 edit is not sent yet. `cellar sync` or the next `cellar edit` sends it.",
+        ),
         _ => {
             let edits = count(edit_count, "edit", "edits");
             output.print_note(format!(
-                "{edits} are not sent yet. The next `cellar edit` sends them."
+                "{edits} are not sent yet. `cellar sync` or the next `cellar edit` sends them."
             ));
         }
     }
@@ -151,12 +162,12 @@ impl GridScreen<'_> {
     }
 }
 
-/// Waits until `next_sync`, or until the server notifies the client of new log entries, and then
-/// syncs. Returns the delay until the next sync, in milliseconds.
+/// Waits until `next_sync`, until the server notifies the client of new log entries, or until the stack
+/// is found at another URL, and then syncs. Returns the delay until the next sync, in milliseconds.
 async fn sync_when_due(next_sync: Instant, session: &mut Session) -> u64 {
     tokio::select! {
         () = sleep_until(next_sync) => {}
-        () = session.wait_for_poke() => {}
+        () = session.wait_for_news() => {}
     }
     session.sync().await
 }

@@ -1,6 +1,7 @@
 //! The live spreadsheet shown in the grid.
 
 use std::collections::BTreeMap;
+use std::future::pending;
 
 use cellar_api::polling::Polling;
 use cellar_api::wire::{CellAt, CellsReply, SheetView};
@@ -13,21 +14,24 @@ use super::super::args;
 use super::super::edit::find_sheet_number;
 use super::super::error::CliError;
 use super::super::output::count;
-use super::super::warnings::FORMULAS_NOT_CALCULATED;
 use super::frame::{Contents, Layout, VisibleCell};
 use super::key::Key;
+use super::stack::StackFinder;
 use super::state::{Grid, GridAction, SheetDirection};
-use crate::Pokes;
+use crate::cli::table::mark_stale;
 use crate::client::random;
 use crate::live::{
     EditOutcome, LiveError, LiveSheet, SetAsideEdits, Settlement, SyncReport, poll_event,
 };
+use crate::{Client, Pokes};
 
 const MAX_UNDOABLE_EDITS: usize = 1_000;
 
 pub(super) struct Session {
     live: LiveSheet,
     pokes: Pokes,
+    /// `None` if the user passed the URL or the token.
+    finder: Option<StackFinder>,
     pub(super) grid: Grid,
     pub(super) contents: Contents,
     polling: Polling,
@@ -38,11 +42,15 @@ pub(super) struct Session {
     /// Messages to print after the grid is closed.
     messages: Vec<String>,
     last_refresh: Option<(Rectangle, Position)>,
-    formulas_in_view: bool,
 }
 
 impl Session {
-    pub(super) fn new(live: LiveSheet, pokes: Pokes, args: &args::Edit) -> Result<Self, CliError> {
+    pub(super) fn new(
+        live: LiveSheet,
+        pokes: Pokes,
+        finder: Option<StackFinder>,
+        args: &args::Edit,
+    ) -> Result<Self, CliError> {
         let sheet = args.sheet.clone().or_else(|| args.cell.as_ref()?.sheet.clone());
         let mut grid = Grid::new(find_sheet_number(&live.sheets(), sheet.as_deref())?);
         if let Some(range) = &args.cell {
@@ -51,6 +59,7 @@ impl Session {
         Ok(Self {
             live,
             pokes,
+            finder,
             grid,
             contents: Contents::default(),
             polling: Polling::default(),
@@ -58,7 +67,6 @@ impl Session {
             undoable: Vec::new(),
             messages: Vec::new(),
             last_refresh: None,
-            formulas_in_view: false,
         })
     }
 
@@ -73,7 +81,7 @@ impl Session {
     /// If the key makes an edit, the edit is saved on disk before this function returns.
     pub(super) fn press(&mut self, key: Key, layout: &Layout) -> GridAction {
         self.contents.changed.clear();
-        let cell_text = self.contents.cell_text(self.grid.cursor).to_owned();
+        let cell_text = self.contents.text_to_edit(self.grid.cursor).to_owned();
         let visible_size = layout.visible_size(self.grid.top_left.row);
         let (grid, action) = self.grid.clone().press(key, visible_size, &cell_text);
         self.grid = grid;
@@ -120,13 +128,49 @@ impl Session {
         }
     }
 
-    pub(super) async fn wait_for_poke(&mut self) {
-        self.pokes.wait_beyond(self.live.position()).await;
+    pub(super) fn url(&self) -> &str {
+        self.live.client().url()
+    }
+
+    /// Waits for a poke. While the server does not respond, also waits until the stack is found at
+    /// another URL.
+    pub(super) async fn wait_for_news(&mut self) {
+        let Self { live, pokes, finder, offline, .. } = self;
+        let moved = async {
+            match finder {
+                Some(finder) if offline.is_some() => finder.wait_until_moved(live.client()).await,
+                Some(_) | None => pending().await,
+            }
+        };
+        let client = tokio::select! {
+            _ = pokes.wait_beyond(live.position()) => None,
+            client = moved => Some(client),
+        };
+        if let Some(client) = client {
+            self.use_client(&client);
+        }
+    }
+
+    /// Returns whether the stack was found at another URL.
+    fn follow_stack(&mut self) -> bool {
+        let client = self.finder.as_mut().and_then(|finder| finder.find(self.live.client()));
+        client.is_some_and(|client| self.use_client(&client))
+    }
+
+    fn use_client(&mut self, client: &Client) -> bool {
+        let is_used = self.live.set_client(client);
+        if is_used {
+            self.pokes = self.live.spreadsheet().pokes();
+        }
+        is_used
     }
 
     /// Returns the delay until the next sync, in milliseconds.
     pub(super) async fn sync(&mut self) -> u64 {
-        let result = self.live.sync().await;
+        let mut result = self.live.sync().await;
+        if result.is_err() && self.follow_stack() {
+            result = self.live.sync().await;
+        }
         let (polling, delay_ms) = self.polling.step(poll_event(&result), random());
         self.polling = polling;
         match result {
@@ -215,7 +259,6 @@ impl Session {
                 }
             }
         }
-        self.formulas_in_view = reply.cells.iter().any(|entry| entry.cell.formula.is_some());
         self.contents.cells = new_cells;
         self.last_refresh = Some((rectangle, self.live.position()));
     }
@@ -230,9 +273,6 @@ impl Session {
 
     fn status(&self) -> String {
         let mut parts = Vec::new();
-        if self.formulas_in_view {
-            parts.push(FORMULAS_NOT_CALCULATED.to_owned());
-        }
         let unsent_count = self.count_unsent();
         if unsent_count > 0 {
             parts.push(format!("{unsent_count} not sent"));
@@ -245,10 +285,12 @@ impl Session {
 
 fn to_visible_cells(reply: &CellsReply) -> BTreeMap<CellName, VisibleCell> {
     let mut visible_cells = BTreeMap::new();
-    for CellAt { row, column, cell } in &reply.cells {
+    for CellAt { row, column, cell, stale, note } in &reply.cells {
         let cell_name = CellName { row: *row, column: *column };
         let is_right_aligned = matches!(cell.value, Value::Number(_));
-        visible_cells.insert(cell_name, VisibleCell { text: cell.text(), is_right_aligned });
+        let text = if *stale { mark_stale(&cell.text()) } else { cell.text() };
+        let (formula, note) = (cell.formula.clone(), note.clone());
+        visible_cells.insert(cell_name, VisibleCell { text, formula, note, is_right_aligned });
     }
     visible_cells
 }

@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Range, Rectangle};
-use cellar_sheet::cell::{TypedText, typed_or_text};
+use cellar_sheet::cell::typed_cell;
 use cellar_sheet::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SheetId, Spans,
 };
@@ -86,7 +86,8 @@ impl Grid {
         *self = Self::new(sheet);
     }
 
-    /// `cell_text` is the text of the cell under the cursor.
+    /// `cell_text` is the text to edit of the cell under the cursor: its formula, or its displayed
+    /// value.
     pub(super) fn press(
         mut self,
         key: Key,
@@ -157,9 +158,7 @@ impl Grid {
     }
 
     fn set_cell_action(&self, text: &str) -> GridAction {
-        let TypedText { value, format } = typed_or_text(text);
-        let CellName { row, column } = self.cursor;
-        let cell = CellEdit { row, column, value: Some(value), formula: None, format };
+        let cell = CellEdit::typed(self.cursor, typed_cell(text));
         let set = SetCells { sheet: self.sheet, cells: vec![cell] };
         GridAction::Edit(Operation::SetCells(set))
     }
@@ -310,6 +309,15 @@ mod tests {
         assert_eq!(actions, [set("A1", Value::Text("uold".into()))]);
         let (_, actions) = pressed(new(), &[Key::Delete]);
         assert_eq!(actions, [set("A1", Value::Empty)]);
+    }
+
+    #[test]
+    fn typed_formulas_are_set_without_a_value() {
+        let (_, actions) = pressed(new(), &[typed("=b2*2"), vec![Key::Enter]].concat());
+        let edit = CellEdit::typed(at("A1"), typed_cell("=b2*2"));
+        assert_eq!((edit.value.as_ref(), edit.formula.is_some()), (Some(&Value::Empty), true));
+        let set = SetCells { sheet: SheetId::FIRST, cells: vec![edit] };
+        assert_eq!(actions, [GridAction::Edit(Operation::SetCells(set))]);
     }
 
     #[test]

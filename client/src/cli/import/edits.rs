@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 
 use super::{
@@ -11,9 +10,10 @@ use super::{
 };
 use crate::Client;
 use crate::cli::context::Context;
+use crate::cli::destination::Destination;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
-use crate::cli::warnings;
+use crate::cli::resolve::NamedSpreadsheet;
 use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, import_edits};
 
 /// How often to print a progress line if stderr is not a terminal, as a percentage of the cells.
@@ -24,9 +24,10 @@ pub(super) async fn import_into_sheet(
     context: &Context,
     output: &Output,
     args: &args::Import,
-    into: LogId,
+    named_target: &NamedSpreadsheet,
     sheet_name: &str,
 ) -> Result<(), CliError> {
+    let into = named_target.id;
     let options = read_options(args)?;
     let target_cell = args.cell.unwrap_or(CellName { row: 0, column: 0 });
     let client = context.client()?;
@@ -55,9 +56,11 @@ pub(super) async fn import_into_sheet(
     let target = Target { source, into, sheet, journal, restart: args.restart };
     let imported = import_unless_interrupted(&client, output, &plan, &target).await?;
     let summary_line = summary(&args.file, &plan, &target);
-    print_import(output, &plan, &imported, hint.as_deref(), &summary_line)?;
+    let destination = context.destination(named_target.clone())?;
+    print_import(output, &plan, &imported, hint.as_deref(), &summary_line, &destination)?;
     let quoted_name = columns::shell_quoted(sheet_name);
     output.print_note(format!("Next: cellar get -s {into} --sheet {quoted_name}"));
+    destination.print(*output);
     Ok(())
 }
 
@@ -67,10 +70,10 @@ fn print_import(
     imported: &Imported,
     hint: Option<&str>,
     summary_line: &str,
+    destination: &Destination,
 ) -> Result<(), CliError> {
     let survey = plan.survey.as_ref();
-    let warnings = warnings::imported_formulas(plan.formulas);
-    output.print_json(&serde_json::json!({
+    output.print_json(&destination.add_to(&serde_json::json!({
         "spreadsheet": imported.spreadsheet,
         "position": imported.position,
         "rows": plan.rows,
@@ -82,13 +85,11 @@ fn print_import(
         "types": columns::types_as_json(survey),
         "notImported": not_imported_as_json(&plan.not_imported),
         "hint": hint,
-        "warnings": warnings,
-    }))?;
+    })))?;
     output.print_line(summary_line)?;
     if let Some(types) = columns::describe_types(survey) {
         output.print_note(types);
     }
-    output.print_warnings(&warnings);
     Ok(())
 }
 

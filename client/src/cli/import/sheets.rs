@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use cellar_api::wire::Head;
 use cellar_base::identity::LogId;
+use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
 
 use super::{
@@ -13,9 +14,10 @@ use super::{
 };
 use crate::Client;
 use crate::cli::context::Context;
+use crate::cli::destination::Destination;
 use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
-use crate::cli::warnings;
+use crate::cli::resolve::NamedSpreadsheet;
 use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
@@ -38,25 +40,24 @@ pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Resul
         file.require_all_imported()?;
     }
     let hint = delimiter_hint(&args.file, file.survey.as_ref());
-    let warnings = warnings::imported_formulas(progress.current().formulas);
     output.print_json(&json!({
         "dryRun": true,
         "sheets": sheets_as_json(&file.sheets),
         "cells": count_cells(&file.sheets),
         "hidden": file.hidden,
+        "names": file.names,
         "notImported": not_imported_as_json(&file.not_imported),
         "delimiter": delimiter_as_json(file.survey.as_ref()),
         "encoding": encoding_as_json(file.survey.as_ref()),
         "types": columns::types_as_json(file.survey.as_ref()),
         "seconds": started.elapsed().as_secs_f64(),
         "hint": hint,
-        "warnings": warnings,
     }))?;
     output
         .print_line(format!("{}; nothing was sent", describe_contents(&args.file, &file.sheets)))?;
     list_sheets(output, &file.sheets)?;
     print_notes(output, &file, &options, hint.as_deref());
-    output.print_warnings(&warnings);
+
     Ok(())
 }
 
@@ -64,8 +65,9 @@ pub(super) async fn import_as_new_sheets(
     context: &mut Context,
     output: &Output,
     args: &args::Import,
-    into: Option<LogId>,
+    named_target: Option<NamedSpreadsheet>,
 ) -> Result<(), CliError> {
+    let into = named_target.as_ref().map(|target| target.id);
     let options = read_options(args)?;
     let client = context.client()?;
     let file_path = std::path::absolute(&args.file)?;
@@ -77,17 +79,38 @@ pub(super) async fn import_as_new_sheets(
     let progress = ProgressMonitor::default();
     let import = sheets::import_sheets(&client, &file_path, &options, &target, &progress);
     let imported = show_progress(*output, &progress, import).await?;
-    if into.is_none() {
-        context.select(imported.spreadsheet, output)?;
-    }
+    let written_to = match named_target {
+        Some(target) => target,
+        None => select_new_spreadsheet(context, output, args, imported.spreadsheet)?,
+    };
     record_import_position(context, &client, &imported);
     let survey = imported.file.as_ref().and_then(|file| file.survey.as_ref());
     let hint = delimiter_hint(&args.file, survey);
     let seconds = started.elapsed().as_secs_f64();
-    let report = ImportReport { imported, progress: progress.current(), seconds, hint };
+    let destination = context.destination(written_to)?;
+    let progress = progress.current();
+    let report = ImportReport { imported, progress, seconds, hint, destination };
     report.print(output, args, &options)?;
     output.print_note(next_command_note(&report.imported, into));
+    report.destination.print(*output);
     Ok(())
+}
+
+fn select_new_spreadsheet(
+    context: &mut Context,
+    output: &Output,
+    args: &args::Import,
+    id: LogId,
+) -> Result<NamedSpreadsheet, CliError> {
+    let name = new_name(args).map(|name| name.to_string()).unwrap_or_default();
+    let created = NamedSpreadsheet { id, name: Some(name) };
+    context.select(&created, output)?;
+    Ok(created)
+}
+
+/// A file name that is not a valid name results in a spreadsheet without a name.
+fn new_name(args: &args::Import) -> Option<Name> {
+    args.name.clone().or_else(|| name_of_file(&args.file))
 }
 
 /// Reads the whole file, because nothing may be created if it has contents that are not imported.
@@ -122,7 +145,7 @@ fn import_target(
     };
     Target {
         into,
-        name: args.name.clone().or_else(|| name_of_file(&args.file)),
+        name: new_name(args),
         replace: args.replace.clone(),
         journal: key.path(&context.directory),
         restart: args.restart,
@@ -142,6 +165,7 @@ struct ImportReport {
     progress: UploadProgress,
     seconds: f64,
     hint: Option<String>,
+    destination: Destination,
 }
 
 impl ImportReport {
@@ -151,8 +175,7 @@ impl ImportReport {
         args: &args::Import,
         options: &ReadOptions,
     ) -> Result<(), CliError> {
-        let warnings = warnings::imported_formulas(self.progress.formulas);
-        output.print_json(&self.to_json(&warnings))?;
+        output.print_json(&self.destination.add_to(&self.to_json()))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
         match &self.imported.file {
@@ -161,11 +184,11 @@ impl ImportReport {
                 "The file had already been uploaded by an interrupted import, which is now complete.",
             ),
         }
-        output.print_warnings(&warnings);
+
         Ok(())
     }
 
-    fn to_json(&self, warnings: &[String]) -> serde_json::Value {
+    fn to_json(&self) -> serde_json::Value {
         let file = self.imported.file.as_ref();
         let survey = file.and_then(|file| file.survey.as_ref());
         json!({
@@ -174,6 +197,7 @@ impl ImportReport {
             "sheets": sheets_as_json(&self.imported.sheets),
             "cells": count_cells(&self.imported.sheets),
             "hidden": file.map(|file| file.hidden),
+            "names": file.map(|file| file.names),
             "notImported": file.map(|file| not_imported_as_json(&file.not_imported)),
             "delimiter": delimiter_as_json(survey),
             "encoding": encoding_as_json(survey),
@@ -183,7 +207,6 @@ impl ImportReport {
             "seconds": self.seconds,
             "resumed": file.is_none(),
             "hint": self.hint,
-            "warnings": warnings,
         })
     }
 
@@ -302,6 +325,10 @@ fn print_notes(output: &Output, file: &FileSummary, options: &ReadOptions, hint:
     if file.hidden > 0 {
         let sheets = count(file.hidden, "sheet is", "sheets are");
         output.print_note(format!("{sheets} hidden in the file, but visible in Cellar."));
+    }
+    if file.names > 0 {
+        let names = count(file.names, "name", "names");
+        output.print_note(format!("{names} for formulas; `cellar names` lists them."));
     }
     if let Some(note) = not_imported_note(&file.not_imported) {
         output.print_note(note);

@@ -5,13 +5,14 @@
 
 mod fit;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_api::wire::CellAt;
 use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::Value;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::describe::row_number;
 use crate::text::escape;
 
 /// Width of the separator between two columns, including the spaces on both sides.
@@ -20,6 +21,9 @@ const COLUMN_SEPARATOR_WIDTH: usize = 3;
 /// Maximum width of a column in characters, if the table has no maximum width. Without this limit,
 /// a single long text would widen every line.
 pub const MAX_CELL_CHARACTERS: usize = 200;
+
+/// Follows the value of a formula that was not calculated.
+const STALE_MARK: &str = " *";
 
 /// A rectangle of cells to show in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +37,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a cell's row and column offset from the first cell of the window. Returns `None` if
-    /// the cell is outside the window.
-    fn offset_of(&self, cell: &CellAt) -> Option<(u32, u32)> {
-        let row_offset = cell.row.checked_sub(self.first.row)?;
-        let column_offset = cell.column.checked_sub(self.first.column)?;
-        let is_inside = row_offset < self.rows && column_offset < self.columns;
-        is_inside.then_some((row_offset, column_offset))
+    fn contains(&self, cell: &CellAt) -> bool {
+        let is_inside = |index: u32, first: u32, count: u32| {
+            index.checked_sub(first).is_some_and(|offset| offset < count)
+        };
+        is_inside(cell.row, self.first.row, self.rows)
+            && is_inside(cell.column, self.first.column, self.columns)
     }
 }
 
@@ -58,18 +61,32 @@ pub struct RenderedTable {
 /// Cells outside the window are ignored.
 #[must_use]
 pub fn render_table(cells: &[CellAt], window: Window, max_width: Option<usize>) -> RenderedTable {
-    let grid = Grid::from_cells(cells, window);
-    let widths = grid.column_widths(max_width);
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(grid.header_row(widths.len()));
-    for row_offset in 0..window.rows {
-        table.add_row(grid.cell_row(row_offset, &widths));
-    }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    let shown_columns = u32::try_from(widths.len()).unwrap_or(u32::MAX);
-    RenderedTable { text: lines.join("\n"), columns: shown_columns }
+    let Window { first, rows, columns } = window;
+    let grid = Grid {
+        rows: (first.row..first.row.saturating_add(rows)).collect(),
+        columns: (first.column..first.column.saturating_add(columns)).collect(),
+        cells: text_of_cells(cells.iter().filter(|cell| window.contains(cell))),
+    };
+    grid.render(max_width)
+}
+
+/// Renders some rows of a sheet as a table, like [`render_table`]. `rows` are the indices of the rows.
+/// Columns without cells are left out.
+#[must_use]
+pub fn render_rows(cells: &[CellAt], rows: &[u32], max_width: Option<usize>) -> RenderedTable {
+    let columns: BTreeSet<u32> = cells.iter().map(|cell| cell.column).collect();
+    let grid = Grid {
+        rows: rows.to_vec(),
+        columns: columns.into_iter().collect(),
+        cells: text_of_cells(cells.iter()),
+    };
+    grid.render(max_width)
+}
+
+/// Marks the value of a formula that was not calculated.
+#[must_use]
+pub fn mark_stale(text: &str) -> String {
+    format!("{text}{STALE_MARK}")
 }
 
 struct CellText {
@@ -77,25 +94,30 @@ struct CellText {
     alignment: CellAlignment,
 }
 
+/// The shown rows and columns, with their indices in the sheet.
 struct Grid {
-    window: Window,
-    /// Cells by their row and column offset from the first cell of the window.
-    cells_by_offset: BTreeMap<(u32, u32), CellText>,
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    cells: BTreeMap<(u32, u32), CellText>,
+}
+
+fn text_of_cells<'a>(cells: impl Iterator<Item = &'a CellAt>) -> BTreeMap<(u32, u32), CellText> {
+    cells.map(|cell| ((cell.row, cell.column), CellText::of_cell(cell))).collect()
 }
 
 impl Grid {
-    fn from_cells(cells: &[CellAt], window: Window) -> Self {
-        let mut cells_by_offset = BTreeMap::new();
-        for cell in cells {
-            if let Some(offset) = window.offset_of(cell) {
-                cells_by_offset.insert(offset, CellText::of_cell(cell));
-            }
+    fn render(&self, max_width: Option<usize>) -> RenderedTable {
+        let widths = self.column_widths(max_width);
+        let mut table = Table::new();
+        table.load_preset(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(self.header_row(widths.len()));
+        for row in &self.rows {
+            table.add_row(self.cell_row(*row, &widths));
         }
-        Self { window, cells_by_offset }
-    }
-
-    fn column_letters(&self, column_offset: u32) -> String {
-        column_name(self.window.first.column.saturating_add(column_offset))
+        let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+        let shown_columns = u32::try_from(widths.len()).unwrap_or(u32::MAX);
+        RenderedTable { text: lines.join("\n"), columns: shown_columns }
     }
 
     fn column_widths(&self, max_table_width: Option<usize>) -> Vec<usize> {
@@ -112,39 +134,35 @@ impl Grid {
     }
 
     fn row_header_width(&self) -> usize {
-        let last_row_number = u64::from(self.window.first.row) + u64::from(self.window.rows);
-        last_row_number.to_string().len() + COLUMN_SEPARATOR_WIDTH + 1
+        let last_row = self.rows.last().copied().unwrap_or_default();
+        row_number(last_row).len() + COLUMN_SEPARATOR_WIDTH + 1
     }
 
     fn natural_widths(&self) -> Vec<usize> {
-        let mut widths = Vec::new();
-        for column_offset in 0..self.window.columns {
-            widths.push(self.column_letters(column_offset).len());
-        }
-        for ((_, column_offset), cell) in &self.cells_by_offset {
-            let column_index = usize::try_from(*column_offset).unwrap_or(usize::MAX);
-            if let Some(width) = widths.get_mut(column_index) {
+        let mut widths: BTreeMap<u32, usize> =
+            self.columns.iter().map(|column| (*column, column_name(*column).len())).collect();
+        for ((_, column), cell) in &self.cells {
+            if let Some(width) = widths.get_mut(column) {
                 *width = (*width).max(console::measure_text_width(&cell.text));
             }
         }
-        widths
+        widths.into_values().collect()
     }
 
     fn header_row(&self, column_count: usize) -> Vec<comfy_table::Cell> {
         let mut header = vec![comfy_table::Cell::new("")];
-        for column_offset in (0..self.window.columns).take(column_count) {
-            let letters = comfy_table::Cell::new(self.column_letters(column_offset));
+        for column in self.columns.iter().take(column_count) {
+            let letters = comfy_table::Cell::new(column_name(*column));
             header.push(letters.set_alignment(CellAlignment::Center));
         }
         header
     }
 
-    fn cell_row(&self, row_offset: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
-        let row_number = u64::from(self.window.first.row) + u64::from(row_offset) + 1;
+    fn cell_row(&self, row: u32, widths: &[usize]) -> Vec<comfy_table::Cell> {
         let mut table_row =
-            vec![comfy_table::Cell::new(row_number).set_alignment(CellAlignment::Right)];
-        for (column_offset, width) in (0..self.window.columns).zip(widths) {
-            table_row.push(match self.cells_by_offset.get(&(row_offset, column_offset)) {
+            vec![comfy_table::Cell::new(row_number(row)).set_alignment(CellAlignment::Right)];
+        for (column, width) in self.columns.iter().zip(widths) {
+            table_row.push(match self.cells.get(&(row, *column)) {
                 None => comfy_table::Cell::new(""),
                 Some(cell) => {
                     let visible_text = console::truncate_str(&cell.text, *width, "…");
@@ -163,7 +181,8 @@ impl CellText {
             Value::Bool(_) | Value::Error(_) => CellAlignment::Center,
             Value::Empty | Value::Text(_) => CellAlignment::Left,
         };
-        Self { text: escape(&cell.cell.text()), alignment }
+        let text = escape(&cell.cell.text());
+        Self { text: if cell.stale { mark_stale(&text) } else { text }, alignment }
     }
 }
 
@@ -175,7 +194,7 @@ mod tests {
     use super::*;
 
     fn placed(row: u32, column: u32, value: Value) -> CellAt {
-        CellAt { row, column, cell: Cell { value, ..Cell::default() } }
+        CellAt::new(row, column, Cell { value, ..Cell::default() })
     }
 
     fn text(row: u32, column: u32, text: &str) -> CellAt {
@@ -202,6 +221,16 @@ mod tests {
     }
 
     #[test]
+    fn marks_values_that_were_not_calculated() {
+        let stale = CellAt { stale: true, ..placed(0, 0, Value::Number(7.0)) };
+        let none = CellAt { stale: true, ..placed(1, 0, Value::Empty) };
+        let rendered =
+            render_table(&[stale, none, placed(2, 0, Value::Number(7.0))], window(3, 1), None);
+        let lines: Vec<&str> = rendered.text.lines().skip(3).take(3).collect();
+        assert_eq!(lines, ["│ 1 ┆ 7 * │", "│ 2 ┆  *  │", "│ 3 ┆   7 │"]);
+    }
+
+    #[test]
     fn renders_letters_and_numbers_of_the_window() {
         let first = CellName { row: 99, column: 26 };
         let cells = [text(99, 26, "in"), text(98, 26, "out"), text(99, 28, "out")];
@@ -210,6 +239,21 @@ mod tests {
             assert!(rendered.contains(part), "{rendered}");
         }
         assert!(!rendered.contains("out"), "{rendered}");
+    }
+
+    #[test]
+    fn renders_rows_that_are_far_apart() {
+        let cells = [text(2, 3, "TX"), text(2, 26, "a"), text(1_000, 3, "TX")];
+        let rendered = render_rows(&cells, &[2, 1_000], None);
+        let expected = [
+            "┌──────┬────┬────┐",
+            "│      ┆  D ┆ AA │",
+            "╞══════╪════╪════╡",
+            "│    3 ┆ TX ┆ a  │",
+            "│ 1001 ┆ TX ┆    │",
+            "└──────┴────┴────┘",
+        ];
+        assert_eq!(rendered.text.lines().collect::<Vec<_>>(), expected);
     }
 
     #[test]

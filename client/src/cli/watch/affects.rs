@@ -41,6 +41,7 @@ fn operation_affects(operation: &Operation, sheet: SheetId, rectangle: Rectangle
         Operation::AddSheet(_)
         | Operation::Undo(_)
         | Operation::Revert(_)
+        | Operation::SetName(_)
         | Operation::Rejected(_) => false,
     }
 }

@@ -69,6 +69,7 @@ fn views(numbers: &[u32]) -> Vec<EntryView> {
         client_key: None,
         mutations: Vec::new(),
         external_body: None,
+        merged: None,
     };
     numbers.iter().map(view).collect()
 }
@@ -115,7 +116,7 @@ async fn cells_continue_after_the_last_cell_of_a_page() {
         formats_truncated: false,
         cells: cells
             .iter()
-            .map(|&(row, column)| CellAt { row, column, cell: Cell::default() })
+            .map(|&(row, column)| CellAt::new(row, column, Cell::default()))
             .collect(),
         next: next.map(str::to_owned),
     };

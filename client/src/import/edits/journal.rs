@@ -206,6 +206,7 @@ impl Journal {
             client_id: self.client_id.clone(),
             incarnation: self.known?.incarnation,
             acked_id,
+            refuse_unchanged: false,
             mutations: vec![SentMutation { id: acked_id.checked_add(1)?, base, op }],
         })
     }

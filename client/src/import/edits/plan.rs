@@ -5,7 +5,7 @@ use std::path::Path;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_exchange::{Block, BlockCell, ImportStep, NotImported, Survey};
 use cellar_sheet::a1::CellName;
-use cellar_sheet::cell::{GENERAL, Value};
+use cellar_sheet::cell::{GENERAL, NumberFormat, Value};
 use cellar_sheet::operation::CellEdit;
 
 use super::batches::{self, CellTooLong};
@@ -52,7 +52,7 @@ impl Plan {
         let formulas = edits.iter().map(|edit| u64::from(edit.formula.is_some())).sum();
         let batches = batches::split_into_batches(edits)
             .map_err(|cell| encoded_too_long_error(cell, target))?;
-        let Findings { survey, not_imported } = file.findings();
+        let Findings { survey, not_imported, .. } = file.findings();
         Ok(Self { rows, columns, cells, formulas, survey, not_imported, batches })
     }
 
@@ -163,6 +163,8 @@ fn text_bytes(edit: &CellEdit) -> u64 {
 
 fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportError> {
     let BlockCell { row, column, value, formula, format } = cell;
+    // The server rejects edits with unknown number formats, which are displayed as `General`.
+    let format = format.filter(|code| NumberFormat::parse(code).is_ok());
     // If the file's cell has a number without a format, clear the number format of the sheet's
     // cell.
     let new_format = match value {

@@ -9,6 +9,7 @@
 //! the spreadsheet.
 
 mod journal;
+mod names;
 mod progress;
 mod read;
 mod requests;
@@ -81,6 +82,8 @@ pub struct FileSummary {
     pub survey: Option<Survey>,
     /// Contents of a workbook that an import does not take.
     pub not_imported: NotImported,
+    /// Number of names for formulas that an import defines.
+    pub names: usize,
 }
 
 impl FileSummary {
@@ -131,7 +134,9 @@ pub async fn examine_file(
         }
     }
     let findings = reader_thread.join().await?;
-    Ok(summarize_file(path, &sheets, findings))
+    let first_sheet = SheetId(SheetId::FIRST.0 + 1);
+    let definitions = names::definitions(&findings.names, &sheets, first_sheet, &[]);
+    Ok(summarize_file(path, &sheets, findings, definitions.len()))
 }
 
 /// Imports a file. The call may be cancelled and the process may be killed at any time. The next
@@ -179,9 +184,10 @@ impl SheetImport<'_> {
         }
         self.target.check_target_exists().await?;
         let (sheets, findings) = self.read_and_upload_sheets().await?;
-        let file_summary = summarize_file(self.path, &sheets, findings);
         let name_of = |sheet: &FileSheet| sheet_name(self.path, sheet);
-        let requests = self.target.build_requests(&sheets, name_of).await?;
+        let requests = self.target.build_requests(&sheets, &findings.names, name_of).await?;
+        let names = defined_names(&requests).count();
+        let file_summary = summarize_file(self.path, &sheets, findings, names);
         self.target.save_requests(requests, stamp)?;
         let replies = self.send_append_requests().await?;
         self.read_import_result(replies, Some(file_summary)).await
@@ -240,7 +246,9 @@ impl SheetImport<'_> {
                 Err(error) => return Err(self.target.append_error(error)),
             };
             for (result, mutation) in reply.results.iter().zip(&request.mutations) {
-                check_sheet_was_added(result, &mutation.op)?;
+                if !matches!(mutation.op, Operation::SetName(_)) {
+                    check_sheet_was_added(result, &mutation.op)?;
+                }
             }
             self.target.acknowledge_request()?;
             replies.push(reply);
@@ -260,6 +268,7 @@ impl SheetImport<'_> {
             let path = self.target.journal_path().to_owned();
             return Err(ImportError::JournalDiffers { path });
         };
+        let file = file.map(|file| without_rejected_names(file, &journal.requests, &replies));
         let newest_head = replies.iter().map(|reply| reply.head).max();
         let current_sheets = spreadsheet.sheets_at_or_after(newest_head).await.ok();
         let read_position = current_sheets.as_ref().map(|reply| reply.position);
@@ -328,16 +337,45 @@ fn add_sheet(
     sheets.add_sheet(sheet).map_err(|why| ImportError::SheetTooLarge { name, why })
 }
 
-fn summarize_file(path: &Path, sheets: &FileSheets, findings: Findings) -> FileSummary {
+fn defined_names(requests: &[AppendRequest]) -> impl Iterator<Item = u64> {
+    let mutations = requests.iter().flat_map(|request| &request.mutations);
+    mutations
+        .filter(|mutation| matches!(mutation.op, Operation::SetName(_)))
+        .map(|mutation| mutation.id)
+}
+
+/// Others may have defined too many names since the requests were built.
+fn without_rejected_names(
+    mut file: FileSummary,
+    requests: &[AppendRequest],
+    replies: &[AppendReply],
+) -> FileSummary {
+    let is_rejected = |id: &u64| {
+        let mut results = replies.iter().flat_map(|reply| &reply.results);
+        results.any(|result| result.id == *id && result.rejection.is_some())
+    };
+    let rejected = defined_names(requests).filter(is_rejected).count();
+    file.names = file.names.saturating_sub(rejected);
+    file.not_imported.add_all(&names::count_imported(rejected));
+    file
+}
+
+fn summarize_file(
+    path: &Path,
+    sheets: &FileSheets,
+    findings: Findings,
+    names: usize,
+) -> FileSummary {
     let to_imported_sheet = |sheet: &FileSheet| ImportedSheet {
         name: sheet_name(path, sheet),
         extent: sheet.extent,
         cells: sheet.cells,
     };
     let hidden = sheets.iter().filter(|sheet| sheet.hidden).count();
-    let Findings { survey, not_imported } = findings;
+    let Findings { survey, not_imported, .. } = findings;
+    let not_imported = not_imported.since(&names::count_imported(names));
     let sheets = sheets.iter().map(to_imported_sheet).collect();
-    FileSummary { sheets, hidden, survey, not_imported }
+    FileSummary { sheets, hidden, survey, not_imported, names }
 }
 
 /// For a CSV file, this is the file name without its extension.

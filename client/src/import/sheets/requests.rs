@@ -1,6 +1,6 @@
 //! Builds the requests that append the sheets of a file to a spreadsheet.
 
-use cellar_api::{wire::AppendRequest, wire::SentMutation};
+use cellar_api::{wire::AppendRequest, wire::NameView, wire::SentMutation};
 use cellar_base::limits::{
     IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES,
 };
@@ -109,6 +109,8 @@ pub(super) struct ImportTarget {
     pub(super) replaces: Option<SheetId>,
     /// The name of the replaced sheet, if the imported sheet keeps that name.
     pub(super) kept_name: Option<String>,
+    /// Names that the import does not define again.
+    pub(super) existing_names: Vec<NameView>,
 }
 
 impl ImportTarget {
@@ -197,6 +199,7 @@ impl FileSheets {
                 client_id: client_id.to_owned(),
                 incarnation: target.incarnation,
                 acked_id,
+                refuse_unchanged: false,
                 mutations,
             });
         }
@@ -223,7 +226,7 @@ impl FileSheets {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
@@ -231,6 +234,15 @@ mod tests {
     use cellar_snapshot::merge::WrittenSheet;
 
     use super::*;
+
+    pub(crate) fn sheets_named(names: &[&str]) -> FileSheets {
+        let mut sheets = FileSheets::default();
+        for name in names {
+            let start = SheetStart { name: Some((*name).to_owned()), hidden: false };
+            sheets.add_sheet(PackedSheet { start, ..sheet(0, 1) }).unwrap();
+        }
+        sheets
+    }
 
     fn sheet(number: u32, tiles: u32) -> PackedSheet {
         sheet_of(number, tiles, 100)
@@ -240,6 +252,7 @@ mod tests {
         let tile = |row: u32| StripeTile {
             rows: Span { first: row, count: 1 },
             cells: 1,
+            formulas: None,
             stored: StoredTile::Chunk(ChunkRef {
                 hash: ChunkHash::of(&[number, row].map(u32::to_le_bytes).concat()),
                 bytes,
@@ -261,6 +274,7 @@ mod tests {
             next_sheet: SheetId(4),
             replaces: Some(SheetId(2)),
             kept_name: None,
+            existing_names: Vec::new(),
         };
         sheets.build_append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }

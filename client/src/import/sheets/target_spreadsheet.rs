@@ -7,11 +7,12 @@ use cellar_api::{
 };
 use cellar_base::limits::MAX_SHEETS;
 use cellar_base::position::Position;
+use cellar_exchange::NameInFile;
 use cellar_sheet::operation::SheetId;
 
 use super::journal::{FileStamp, Journal};
 use super::requests::{FileSheet, FileSheets, ImportTarget};
-use super::{Target, are_objects_missing, nothing_imported};
+use super::{Target, are_objects_missing, names, nothing_imported};
 use crate::import::{ImportError, OneSheetPurpose, delete_journal};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
@@ -133,6 +134,7 @@ impl<'a> TargetSpreadsheet<'a> {
     pub(super) async fn build_requests(
         &mut self,
         sheets: &FileSheets,
+        names: &[NameInFile],
         name_of: impl Fn(&FileSheet) -> String,
     ) -> Result<Vec<AppendRequest>, ImportError> {
         let spreadsheet = self.find_or_create().await?;
@@ -140,7 +142,12 @@ impl<'a> TargetSpreadsheet<'a> {
             Some(import_target) => import_target,
             None => self.read_import_target(&spreadsheet, sheets.iter().len()).await?,
         };
-        Ok(sheets.build_append_requests(&self.journal.client_id, &import_target, name_of))
+        let (first_sheet, existing) = (import_target.next_sheet, &import_target.existing_names);
+        let definitions = names::definitions(names, sheets, first_sheet, existing);
+        let client_id = &self.journal.client_id;
+        let mut requests = sheets.build_append_requests(client_id, &import_target, name_of);
+        names::add_to_requests(&mut requests, definitions);
+        Ok(requests)
     }
 
     /// Fails if adding `file_sheets` sheets would exceed the maximum number of sheets.
@@ -169,6 +176,12 @@ impl<'a> TargetSpreadsheet<'a> {
             next_sheet: reply.next_sheet,
             replaces: replaced_sheet.map(|view| view.sheet),
             kept_name,
+            // The names of a sheet that is imported again are those of the file.
+            existing_names: if self.target.replace.is_some() {
+                Vec::new()
+            } else {
+                reply.names.clone()
+            },
         })
     }
 
@@ -252,6 +265,7 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
         next_sheet: SheetId(SheetId::FIRST.0 + 1),
         replaces: Some(SheetId::FIRST),
         kept_name: None,
+        existing_names: Vec::new(),
     })
 }
 

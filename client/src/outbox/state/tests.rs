@@ -30,6 +30,7 @@ fn reply(ids: &[u64], head: u32) -> AppendReply {
         rejection: None,
         committed: None,
         no_effect: false,
+        reversal: None,
     };
     let results = ids.iter().map(result).collect();
     AppendReply { results, head: at(head), entries: Vec::new(), next: None }
@@ -265,7 +266,11 @@ fn rejects_inconsistent_states() {
 fn added_sheets_are_renumbered_after_a_restore() {
     let add = |sheet| {
         let name = "Costs".to_owned();
-        EditPayload::Op(Operation::AddSheet(cellar_sheet::operation::AddSheet { sheet, name }))
+        EditPayload::Op(Operation::AddSheet(cellar_sheet::operation::AddSheet {
+            sheet,
+            name,
+            before: None,
+        }))
     };
     let mut state = state();
     state.add_edit(set(0));

@@ -22,12 +22,16 @@ impl Inner {
 
     /// Commits an entry of another client that adds a sheet and deletes another.
     pub(crate) fn replace_sheet(&mut self, id: LogId, added: SheetId, deleted: SheetId) {
-        let add = Operation::AddSheet(AddSheet { sheet: added, name: "Other".into() });
+        let add =
+            Operation::AddSheet(AddSheet { sheet: added, name: "Other".into(), before: None });
         let delete = Operation::DeleteSheet(DeleteSheet { sheet: deleted });
         let base = self.head(id).head;
         let edit = |authored| Mutation { base, authored, committed: None };
         let mutations = vec![edit(add), edit(delete)];
         let client = ClientKey([9; 8]);
-        self.push(id, Content::Edits(Edits { client, name: None, first_id: 1, mutations }));
+        self.push(
+            id,
+            Content::Edits(Edits { client, name: None, merged: None, first_id: 1, mutations }),
+        );
     }
 }

@@ -119,19 +119,20 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, spans_truncated: false, next }
+        DiffReply { from, to, sheets, names: Vec::new(), spans_truncated: false, next }
     }
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {
         let (workbook, position) = self.replay(id, position(query, "at"));
-        let view = |(sheet, of): (SheetId, &cellar_sheet::workbook::Sheet)| SheetView {
+        let view = |(sheet, of): (SheetId, cellar_sheet::workbook::SheetReader<'_>)| SheetView {
             sheet,
             name: workbook.tabs().name(sheet).unwrap().to_owned(),
             extent: of.extent(),
         };
         let sheets = workbook.sheets().map(view).collect();
         let (incarnation, next_sheet) = (self.incarnations[&id], workbook.tabs().next_sheet());
-        SheetsReply { position, incarnation, sheets, next_sheet }
+        let names = NameView::of(&workbook.metadata());
+        SheetsReply { position, incarnation, sheets, next_sheet, names }
     }
 
     pub(super) fn cells(
@@ -154,7 +155,7 @@ impl Inner {
         let mut cells: Vec<CellAt> = sheet
             .cells_in(range)
             .filter(|(key, _)| from.is_none_or(|from| *key >= (from.row, from.column)))
-            .map(|((row, column), cell)| CellAt { row, column, cell })
+            .map(|((row, column), cell)| CellAt::new(row, column, cell))
             .take(PAGE_CELLS + 1)
             .collect();
         let next = (cells.len() > PAGE_CELLS).then(|| {

@@ -61,7 +61,13 @@ impl Inner {
         let mutations = vec![SentMutation { id: request.first_id, base: request.base, op }];
         let client = self.check(
             id,
-            &AppendRequest { client_id: client, incarnation, acked_id: ack, mutations },
+            &AppendRequest {
+                client_id: client,
+                incarnation,
+                acked_id: ack,
+                refuse_unchanged: false,
+                mutations,
+            },
         )?;
         let last = self.last_id(id, client).max(ack);
         let result = if request.first_id <= last {
@@ -85,6 +91,7 @@ impl Inner {
                 rejection: None,
                 committed: None,
                 no_effect: false,
+                reversal: None,
             }
         };
         let head = self.head(id).head;

@@ -182,7 +182,10 @@ impl Rebase {
             build_viewpoint(known, own_entries, lowest_base.unwrap_or(canonical_position))?;
         let entry_position = next_position.unwrap_or(canonical_position);
         let committer = Committer::new(viewpoint, viewpoint_start, entry_position, COMMITTED_BYTES)
-            .with_state(known.state.map(KnownState::from_metadata));
+            .with_state(known.state.map(KnownState::from_metadata))
+            // The names at the bases are not known. A formula with the old name of a sheet that was
+            // renamed since is shown with this name until it is committed.
+            .with_tabs(known.state.map(|state| (canonical_position, state.tabs.clone())));
         let mut rebase = Self { committer };
         let outlooks = pending.iter().map(|mutation| rebase.add_pending(mutation)).collect();
         Ok((rebase, outlooks))

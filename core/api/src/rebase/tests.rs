@@ -204,7 +204,7 @@ fn reports_the_position_after_which_entries_are_needed() {
 fn undos_and_reverts_have_unknown_results() {
     let entries = views(&others());
     let undo = Operation::Undo(Undo { position: at(0, 1) });
-    let revert = Operation::Revert(Revert { position: at(0, 1) });
+    let revert = Operation::Revert(Revert::whole(at(0, 1)));
     for resolved in [undo, revert] {
         let mine = [pending(1, 3, resolved), pending(2, 3, set_text(0, "x".into()))];
         let (_, shown) = Rebase::begin(known(&entries, 0), &OwnEntries::default(), &mine).unwrap();

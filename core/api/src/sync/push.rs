@@ -358,6 +358,7 @@ impl RunPush {
                 rejection: None,
                 committed: None,
                 no_effect: false,
+                reversal: None,
             });
         }
     }

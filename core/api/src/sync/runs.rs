@@ -158,7 +158,7 @@ mod tests {
             edit(0, 3, 0),
             Pushed { client: 0, id: 4, arguments: invalid },
             edit(0, 5, 0),
-            alone(6, Operation::Revert(Revert { position: Position::FIRST })),
+            alone(6, Operation::Revert(Revert::whole(Position::FIRST))),
             edit(0, 7, 0),
         ];
         assert_eq!(

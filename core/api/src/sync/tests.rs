@@ -191,9 +191,9 @@ fn appends_an_undo() {
     let operation = Operation::Undo(Undo { position: at(0, 1) });
     let mutations = vec![NewMutation { id: 1, base: at(0, 2), operation }];
     let outcome = cloud.push(0, Run::Edits { client: 0, incarnation: INCARNATION, mutations });
-    // The log of this test does not compute undos, so an undo has no effect.
+    // The log of this test does not compute undos, so an undo is rejected.
     let reason = outcome.results[0].rejection.as_ref().map(|rejection| rejection.reason);
-    assert_eq!(reason, Some(RejectionReason::NothingToUndo));
+    assert_eq!(reason, Some(RejectionReason::TooLarge));
 }
 
 #[test]
@@ -242,6 +242,7 @@ fn missing_entries_of_two_requests_are_returned_once() {
             rejection: None,
             committed: None,
             no_effect: false,
+            reversal: None,
         };
         let (tail, header) = (at(0, 9), cellar_log::entry::Header::first(INCARNATION));
         let results = vec![result];

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::EntryView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
+use cellar_sheet::workbook::ReversalReport;
 
 /// Mutations to be appended, in the order in which the user made them. The request is idempotent,
 /// and clients retry it unchanged until the server responds. The server recognizes committed
@@ -21,6 +22,11 @@ pub struct AppendRequest {
     /// Highest mutation id that the client knows to be committed, or 0 if there is none.
     #[serde(default)]
     pub acked_id: u64,
+    /// Refuses an undo or revert that would change nothing, with the problem `nothing-to-reverse`.
+    /// Nothing is appended, and the id of the mutation is not used. Without it, such an undo or
+    /// revert is appended as rejected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refuse_unchanged: bool,
     /// 1 to 1,000 mutations with consecutive ids.
     pub mutations: Vec<SentMutation>,
 }
@@ -76,6 +82,10 @@ pub struct AppendedMutation {
     /// Whether the mutation was committed without effect because its target had been deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
+    /// Effect of an undo or revert in numbers. Set only if the mutation was
+    /// appended by this request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversal: Option<ReversalReport>,
 }
 
 /// Status of a mutation in an append request.

@@ -46,6 +46,7 @@ mod tests {
             client_key: client,
             mutations: Vec::new(),
             external_body: None,
+            merged: None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ForkSource, client_key, hexadecimal};
+use super::{ForkSource, MergedView, client_key, hexadecimal};
 use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, ExternalEdits, Mutation};
@@ -81,6 +81,10 @@ pub struct EntryView {
     /// The object that contains the mutations, if they are not stored in the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_body: Option<ExternalBody>,
+    /// Where the mutations were made, if they were merged from a fork. `author` is then the author of
+    /// the edit, and `created_s` the time of the merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MergedView>,
 }
 
 impl EntryView {
@@ -207,6 +211,22 @@ pub struct ExternalBody {
     /// Axis maps from the base to the entry, for each sheet whose rows or columns have moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axis_maps: Vec<SheetAxisMaps>,
+    /// Sheets that formulas in the object name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named_sheets: Vec<NamedSheet>,
+}
+
+/// A sheet that formulas of an uploaded object name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NamedSheet {
+    /// Name of the sheet at the base position, in lower case.
+    pub name: String,
+    /// Number of the sheet at the base position.
+    pub sheet: SheetId,
+    /// Name of the sheet at the position of the entry. Absent if the sheet was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_name: Option<String>,
 }
 
 /// Describes how the row and column numbers of a sheet changed between the base and the entry.
@@ -236,6 +256,11 @@ impl From<&ExternalEdits> for ExternalBody {
             rows: run_tuples(&map.rows),
             columns: run_tuples(&map.columns),
         });
+        let named_sheets = external.map.formula_sheets().names().map(|(name, sheet)| NamedSheet {
+            name: name.to_owned(),
+            sheet: sheet.sheet,
+            target_name: sheet.later_name.clone(),
+        });
         Self {
             first_id: external.first_id,
             count: external.count,
@@ -244,6 +269,7 @@ impl From<&ExternalEdits> for ExternalBody {
             sha256: hexadecimal(&external.sha256),
             url: None,
             axis_maps: axis_maps.collect(),
+            named_sheets: named_sheets.collect(),
         }
     }
 }
@@ -258,6 +284,7 @@ impl From<&Entry> for EntryView {
             client_key: entry.mutation_ids().map(|(client, ..)| client),
             mutations: Vec::new(),
             external_body: None,
+            merged: entry.merged().map(MergedView::from),
         };
         match &entry.content {
             Content::Snapshot { .. } => view.kind = EntryKind::Snapshot,
@@ -279,7 +306,7 @@ impl From<&Entry> for EntryView {
 mod tests {
     use super::*;
     use cellar_base::identity::ClientKey;
-    use cellar_log::transform::{SheetMap, SpaceMap};
+    use cellar_log::transform::{FormulaSheet, FormulaSheets, SheetMap, SpaceMap};
     use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId, Spans};
 
     fn external() -> ExternalEdits {
@@ -303,7 +330,14 @@ mod tests {
             (SheetId(u32::MAX - sheet), SheetMap::identity(SheetId(u32::MAX - 2_000 - sheet)))
         });
         let renumbered = ExternalEdits { map: SpaceMap::from_sheets(sheets), ..external() };
-        for external in [external(), renumbered] {
+        let names = (0..1_000).map(|sheet| {
+            let later_name = Some("\u{1}".repeat(31));
+            let formula_sheet = FormulaSheet { sheet: SheetId(u32::MAX - sheet), later_name };
+            (format!("{sheet:031}"), formula_sheet)
+        });
+        let map = external().map.with_formula_sheets(FormulaSheets::from_names(names));
+        let named = ExternalEdits { map, ..external() };
+        for external in [external(), renumbered, named] {
             let mut view = ExternalBody::from(&external);
             // A presigned URL of the usual length, with a signature and a session token.
             view.url = Some("x".repeat(2_560));

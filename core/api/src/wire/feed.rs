@@ -96,6 +96,9 @@ pub struct SpreadsheetView {
     pub status_since_s: Option<u64>,
     /// Creation time in seconds since the Unix epoch.
     pub created_s: u64,
+    /// Id of the source spreadsheet, if the spreadsheet is a fork.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<LogId>,
 }
 
 /// Filter for a spreadsheet list.
@@ -131,6 +134,7 @@ impl ListQuery {
             status: SpreadsheetStatus::from(line.status),
             status_since_s: line.status.since_s(),
             created_s: line.created_s,
+            source: line.source,
         })
     }
 
@@ -155,7 +159,7 @@ mod tests {
 
     fn entry(role: Role, status: Status) -> ListEntry {
         let name = Name::new("Überblick").unwrap();
-        let line = ListLine { name, role, status, created_s: 1 };
+        let line = ListLine { name, role, status, created_s: 1, source: None };
         let log = LogId::from_uuid(uuid::Uuid::from_u128(1));
         ListEntry { log, version: 1, line: Some(line) }
     }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PositionOrTime;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 
@@ -14,9 +15,11 @@ pub struct ForkRequest {
     /// Idempotency key, 1 to 64 bytes long, chosen by the client. A repeated request with the same
     /// key returns the fork that the user has already created with it.
     pub nonce: String,
-    /// Position at which the spreadsheet is forked. The default is the latest position.
+    /// Position or time at which the spreadsheet is forked. The default is the latest position. A
+    /// client that repeats requests should send a position, because the position of a recent time may
+    /// still change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<Position>,
+    pub at: Option<PositionOrTime>,
     /// Name of the fork, a single line of 1 to 256 bytes. The default is `Fork of` followed by the
     /// name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -27,7 +30,7 @@ impl ForkRequest {
     /// Creates a request for a fork with the default name.
     #[must_use]
     pub fn new(nonce: String, at: Option<Position>) -> Self {
-        Self { nonce, at, name: None }
+        Self { nonce, at: at.map(PositionOrTime::Position), name: None }
     }
 }
 

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::EntryView;
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Extent;
+use cellar_sheet::metadata::{DefinedName, Extent, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::SheetDiff;
+use cellar_sheet::workbook::{NameDiff, SheetDiff};
 
 /// Entries of a log, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,10 @@ pub struct DiffReply {
     /// Sheets that differ, ordered by number. Only the first page lists inserted and deleted rows
     /// and columns.
     pub sheets: Vec<SheetDiff>,
+    /// Defined names that differ, in alphabetical order. Only the first page lists them. Names whose
+    /// references only moved with their cells do not differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<NameDiff>,
     /// Whether inserted or deleted rows or columns were omitted because the first page would
     /// otherwise be too large. To get all of them, compare positions that are closer together.
     #[serde(default)]
@@ -40,7 +44,7 @@ pub struct DiffReply {
     pub next: Option<u64>,
 }
 
-/// Sheets of a spreadsheet, in tab order.
+/// Sheets of a spreadsheet in tab order, and its defined names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetsReply {
@@ -53,6 +57,32 @@ pub struct SheetsReply {
     pub sheets: Vec<SheetView>,
     /// Number for the next new sheet.
     pub next_sheet: SheetId,
+    /// Names that formulas can use, in alphabetical order.
+    #[serde(default)]
+    pub names: Vec<NameView>,
+}
+
+/// A name that formulas can use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NameView {
+    /// The name. Case is ignored.
+    pub name: String,
+    /// The formula that the name stands for at this position, such as `=Sheet1!$A$2:$A$10`.
+    /// References to deleted cells and sheets are `#REF!`.
+    pub formula: String,
+}
+
+impl NameView {
+    /// Returns the names of a spreadsheet, given its metadata.
+    #[must_use]
+    pub fn of(metadata: &WorkbookMetadata) -> Vec<Self> {
+        let view = |name: &DefinedName| Self {
+            name: name.name().to_owned(),
+            formula: name.formula(&metadata.tabs),
+        };
+        metadata.names.iter().map(view).collect()
+    }
 }
 
 /// A sheet of a spreadsheet.

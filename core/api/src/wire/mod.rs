@@ -3,6 +3,7 @@
 
 mod append;
 mod catalog;
+mod cell_history;
 mod cells;
 mod chunks;
 mod client_key;
@@ -13,7 +14,10 @@ mod forks;
 mod health;
 mod history;
 mod imports;
+mod merges;
+mod position_or_time;
 mod problem;
+mod search;
 mod stats;
 mod sync;
 mod uploads;
@@ -24,24 +28,33 @@ pub use catalog::{
     ChangeView, ChangesReply, DetailsReply, LinkReply, LinkRequest, LinkView, PersonRequest,
     ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
-pub use cellar_sheet::workbook::CellAt;
+pub use cell_history::{
+    CellHistoryChange, CellHistoryCursor, CellHistoryEntry, CellHistoryReply, NotACellHistoryCursor,
+};
+pub use cellar_sheet::workbook::{CellAt, ReversalCounts, ReversalReport};
 pub use cells::{CellsReply, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
 pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
-    EntriesReply, EntryKind, EntryView, ExternalBody, LoadReply, MutationView, SheetAxisMaps,
+    EntriesReply, EntryKind, EntryView, ExternalBody, LoadReply, MutationView, NamedSheet,
+    SheetAxisMaps,
 };
 pub use feed::{
     EventRange, FeedItemView, FeedReply, ListQuery, SpreadsheetView, SpreadsheetsReply,
 };
 pub use forks::{ForkReply, ForkRequest, ForkSource, ForkView, ForksReply};
 pub use health::{DependencyStatus, Health};
-pub use history::{DiffReply, HistoryReply, SheetView, SheetsReply};
+pub use history::{DiffReply, HistoryReply, NameView, SheetView, SheetsReply};
 pub use imports::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
     NewChunk, UploadedChunk,
 };
+pub use merges::{
+    CellInConflict, MergeCounts, MergeReply, MergeRequest, MergedEditView, MergedView,
+};
+pub use position_or_time::{NotAPositionOrTime, PositionOrTime};
 pub use problem::{Problem, ProblemKind};
+pub use search::{FilterReply, FindCursor, FindReply, FoundCell, NotAFindCursor, PageSum};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};
 pub use sync::{
     MutationArguments, PatchOperation, PatchValue, PullReply, PullRequest, PullResponse, PushReply,

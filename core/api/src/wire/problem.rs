@@ -63,6 +63,8 @@ problem_kinds! {
     Forbidden = "urn:cellar:problem:forbidden", 403, "Permission denied";
     /// The resource does not exist, or the token does not grant access to it.
     NotFound = "urn:cellar:problem:not-found", 404, "Not found";
+    /// No route has the path of the request.
+    UnknownRoute = "urn:cellar:problem:unknown-route", 404, "No such route";
     /// The requested position does not exist in the spreadsheet.
     UnknownPosition = "urn:cellar:problem:unknown-position", 422, "Position not found";
     /// The requested sheet does not exist in the spreadsheet.
@@ -80,6 +82,9 @@ problem_kinds! {
         "urn:cellar:problem:mutation-overlap", 409, "Mutations already committed";
     /// The idempotency key was already used for a different request.
     NonceReused = "urn:cellar:problem:nonce-reused", 409, "Nonce already used";
+    /// The undo or revert would change nothing, and the request asked to refuse it in this case.
+    NothingToReverse =
+        "urn:cellar:problem:nothing-to-reverse", 409, "Nothing to undo or revert";
     /// The spreadsheet is archived and therefore read-only.
     Archived = "urn:cellar:problem:archived", 409, "Spreadsheet is archived";
     /// The client's state is too old, or the tables were restored. The client must reload the
@@ -105,6 +110,8 @@ problem_kinds! {
     InvalidSharing = "urn:cellar:problem:invalid-sharing", 422, "Invalid sharing change";
     /// The event stream that stores the spreadsheet's details is full.
     TooManyChanges = "urn:cellar:problem:too-many-changes", 422, "Too many changes";
+    /// The spreadsheet cannot be merged.
+    CannotMerge = "urn:cellar:problem:cannot-merge", 422, "Cannot merge";
     /// The uploaded object cannot be added to the log.
     InvalidUpload = "urn:cellar:problem:invalid-upload", 422, "Invalid upload";
     /// Chunks of the import are missing or have not been checked.
@@ -117,6 +124,9 @@ problem_kinds! {
     Internal = "urn:cellar:problem:internal", 500, "Internal error";
     /// Temporary failure. Clients retry the unchanged request after the delay in `Retry-After`.
     Unavailable = "urn:cellar:problem:unavailable", 503, "Temporarily unavailable";
+    /// The disk of the local stack is full. Nothing was changed. The request may be repeated when
+    /// there is space again.
+    StorageFull = "urn:cellar:problem:storage-full", 507, "Storage full";
 }
 
 /// The schema is implemented manually, because utoipa's derive macro does not see the URNs in
@@ -140,6 +150,12 @@ impl Problem {
     #[must_use]
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, title: kind.title().to_owned(), status: kind.status(), detail: detail.into() }
+    }
+
+    /// Returns whether the server has certainly not executed the request.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        (400..500).contains(&self.status) || self.kind == ProblemKind::StorageFull
     }
 
     /// Returns whether retrying the unchanged request may succeed.
@@ -168,6 +184,8 @@ mod tests {
             let json = serde_json::to_string(&problem).unwrap();
             assert!(json.contains(kind.urn()));
             assert!((400..600).contains(&problem.status));
+            let is_refusal = problem.status < 500 || *kind == ProblemKind::StorageFull;
+            assert_eq!(problem.is_refusal(), is_refusal, "{kind:?}");
             assert_eq!(serde_json::from_str::<Problem>(&json).unwrap(), problem);
         }
     }

@@ -8,6 +8,7 @@ use super::{EntryView, MutationStatus};
 use crate::sync::CookieView;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
+use cellar_sheet::workbook::ReversalReport;
 
 /// Mutations from the clients of a client group, in the order in which they were made. A push is
 /// idempotent, because the server recognizes committed mutations by client id and mutation id.
@@ -83,6 +84,9 @@ pub struct PushedResult {
     /// differ from the operation that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
+    /// Effect of an undo or revert in numbers. Set only if the mutation was appended by this push.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reversal: Option<ReversalReport>,
 }
 
 /// Status of a pushed mutation.

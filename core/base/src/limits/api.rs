@@ -71,9 +71,51 @@ pub const MAX_SPAN_JSON_BYTES: usize = 40;
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 /// Maximum memory for the cells of a read that replays the log, in bytes.
 pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum size of the JSON encoding of a replayed operation that can be split, in bytes. The entry
-/// of such an operation contains both the sent and the transformed operation.
-pub const MAX_REPLAYED_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2;
+/// Maximum number of entries that one request for the history of cells reads.
+pub const MAX_CELL_HISTORY_ENTRIES: u32 = 1_000;
+/// Total size of the entries, including their external bodies, after which a request for the history
+/// of cells reads no further entry, in bytes.
+pub const MAX_CELL_HISTORY_BYTES: usize = 16 * 1024 * 1024;
+/// Maximum number of row spans and of column spans of the cells whose history is read. Deleted rows
+/// split the rows of a range when the range is followed back.
+pub const MAX_CELL_HISTORY_SPANS: usize = 100;
+/// Maximum number of cells that one request for the history of cells compares. A page ends after half
+/// as many edits, but clearing a range compares all cells in it.
+pub const MAX_CELL_HISTORY_COMPARISONS: usize = 1_000_000;
+/// Maximum encoded size of an operation of a merge that can be split, in bytes. The entry of such an
+/// operation contains both the operation of the fork and the transformed operation.
+pub const MAX_MERGED_OPERATION_BYTES: usize = MAX_ENTRY_BODY_BYTES / 2 - 1024;
+/// Maximum number of entries of a fork that one merge appends. A longer fork is merged in parts.
+pub const MAX_MERGED_ENTRIES: usize = 2_000;
+/// Maximum size of the operations that one merge reads from the fork, and of those that it reads from
+/// the log into which it merges, in bytes of memory.
+pub const MAX_MERGE_BYTES: usize = 32 * 1024 * 1024;
+/// Maximum number of entries of a fork that one request of a merge appends.
+pub const MAX_MERGED_ENTRIES_PER_REQUEST: usize = 100;
+/// Maximum number of edits that the reply to a merge lists.
+pub const MAX_LISTED_MERGED_EDITS: usize = 1_000;
+/// Maximum number of cells in conflict that the reply to a merge lists for each edit.
+pub const MAX_LISTED_CONFLICTS: usize = 10;
+/// Maximum length of the conditions of a filter, and of a text or regular expression to find, in bytes.
+pub const MAX_SEARCH_BYTES: usize = 4_000;
+/// Maximum number of conditions of a filter.
+pub const MAX_CONDITIONS: usize = 16;
+/// Maximum size of a compiled regular expression, in bytes. Matching takes time proportional to this
+/// size for each byte of text.
+pub const MAX_REGEX_BYTES: usize = 16 * 1024;
+/// Number of cells after which a request to find or filter reads no further cells. The cells are counted
+/// in the tile index, before they are read.
+pub const MAX_SEARCH_CELLS: u64 = 500_000;
+/// Number of tiles after which a request to find or filter reads no further tile.
+pub const MAX_SEARCH_TILES: u64 = 512;
+/// Number of long texts after which a request to find or filter reads no further one. Each is an object.
+pub const MAX_SEARCH_LONG_TEXTS: u64 = 256;
+/// Number of windows after which a request to find or filter reads no further one. Blank windows count
+/// too.
+pub const MAX_SEARCH_WINDOWS: u64 = 1_000;
+/// Number of bytes of text after which a request to find or filter matches no further regular
+/// expressions.
+pub const MAX_REGEX_TEXT_BYTES: u64 = 2 * 1024 * 1024;
 /// Maximum length of a bearer token, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// Maximum lifetime of a token, in seconds (one year). The lifetime is limited because individual

@@ -37,3 +37,5 @@ pub const POLL_MIN_MS: u64 = 1_000;
 /// Maximum polling interval in milliseconds. At this interval, polling costs half a read unit per
 /// minute.
 pub const POLL_MAX_MS: u64 = 60_000;
+/// Maximum number of formulas that a trace of a cell lists.
+pub const MAX_TRACED_FORMULAS: usize = 1_000;

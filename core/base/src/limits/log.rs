@@ -51,6 +51,9 @@ pub const BACKOFF_BASE_MS: u64 = 10;
 pub const BACKOFF_MAX_MS: u64 = 400;
 /// Maximum number of entries per page of a read. DynamoDB also limits a page to 1 MB.
 pub const MAX_PAGE_ENTRIES: u32 = 1_000;
+/// Number of entries that the search for the position at a time reads as one page. Among more
+/// entries, it probes single entries first.
+pub const TIME_PAGE_ENTRIES: u32 = 16;
 
 /// Default number of entries between two Snapshot entries.
 pub const SNAPSHOT_ENTRIES: u32 = 1_000;

@@ -2,6 +2,7 @@
 //! that the limit is accepted and that a value above it is rejected.
 
 mod api;
+mod calculation;
 mod catalog;
 mod client;
 mod log;
@@ -10,6 +11,7 @@ mod snapshot;
 mod storage;
 
 pub use api::*;
+pub use calculation::*;
 pub use catalog::*;
 pub use client::*;
 pub use log::*;

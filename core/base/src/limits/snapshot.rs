@@ -67,6 +67,15 @@ pub const TARGET_CHUNK_BYTES: usize = 128 * 1024;
 pub const FOLD_BYTES: usize = 16 * 1024 * 1024;
 /// Number of columns in the narrowest stripe.
 pub const MIN_STRIPE_COLUMNS: u32 = 128;
+/// Maximum length of the stored form of a formula, in bytes, in a row of the narrowest stripe that
+/// would otherwise be too large for a chunk. Longer formulas of such a row become `=#REF!`.
+pub const MAX_CROWDED_TEMPLATE_BYTES: usize = 12 * 1024;
+/// Maximum length of the formulas of a tile that a merge handles at once, in bytes. Formulas that
+/// share bytes in the tile count one by one. If there are more, the merge divides the rows.
+pub const MAX_BAND_FORMULA_BYTES: usize = 16 * 1024 * 1024;
+/// Size of merged cells in memory, in bytes, above which a merge writes a tile even if the tile is
+/// expected to be small. Many long formulas can take few bytes when they are stored.
+pub const MAX_PENDING_TILE_BYTES: usize = 64 * 1024 * 1024;
 /// Target compressed size of the first tile of a sheet, in bytes. It is small so that the top of
 /// the sheet loads quickly.
 pub const FIRST_TILE_BYTES: usize = 48 * 1024;
@@ -82,6 +91,9 @@ pub const MAX_STORED_ROOT_BYTES: usize = MAX_ROOT_BYTES;
 pub const MAX_LEVELS: usize = 32;
 /// Maximum number of row and column spans per sheet in the regions that an LSM level clears.
 pub const MAX_LEVEL_CLEAR_SPANS: usize = 50_000;
+/// Maximum number of spans of deleted rows, or of deleted columns, per sheet of an LSM level with
+/// stored ends of ranges.
+pub const MAX_LINE_ENDS: usize = 20_000;
 /// Maximum number of ranges of sheet numbers in an entry header. If a log needs more ranges,
 /// writers read the snapshot instead of the header.
 pub const MAX_SUMMARY_RUNS: usize = 64;

@@ -10,7 +10,7 @@ use cellar_base::identity::LogId;
 use cellar_base::record::{Item, Reader, RecordError, put_number, put_text};
 use cellar_base::table_attributes::{
     FEED_PARTITION_KEY, FEED_SORT_KEY, LISTED_AT, LISTED_CREATED, LISTED_NAME, LISTED_ROLE,
-    LISTED_STATUS, NEXT_INDEX,
+    LISTED_SOURCE, LISTED_STATUS, NEXT_INDEX,
 };
 
 const ENTRY: &str = "spreadsheet in a list";
@@ -60,6 +60,7 @@ fn put_line(item: &mut Item, line: &ListLine) {
     if let Some(since_s) = line.status.since_s() {
         put_number(item, LISTED_AT, since_s);
     }
+    put_text(item, LISTED_SOURCE, line.source.map(|source| source.to_string()).as_deref());
 }
 
 /// Decodes an entry of a user's spreadsheet list.
@@ -92,7 +93,15 @@ fn decode_line(reader: &Reader<'_>, role: &str) -> Result<ListLine, RecordError>
         DELETED => Status::Deleted { at_s: reader.number(LISTED_AT)? },
         _ => return Err(reader.attribute_error(LISTED_STATUS, "active, archived or deleted")),
     };
-    Ok(ListLine { name, role, status, created_s: reader.number(LISTED_CREATED)? })
+    let source = match reader.optional_text(LISTED_SOURCE)? {
+        None => None,
+        Some(source) => Some(
+            source
+                .parse()
+                .map_err(|_| reader.attribute_error(LISTED_SOURCE, "a spreadsheet id"))?,
+        ),
+    };
+    Ok(ListLine { name, role, status, created_s: reader.number(LISTED_CREATED)?, source })
 }
 
 #[cfg(test)]
@@ -106,7 +115,8 @@ mod tests {
 
     fn entry(status: Status, name: &str) -> ListEntry {
         let name = if name.is_empty() { Name::default() } else { Name::new(name).unwrap() };
-        let line = ListLine { name, role: Role::Editor, status, created_s: 7 };
+        let source = Some(LogId::from_uuid(uuid::Uuid::from_u128(8)));
+        let line = ListLine { name, role: Role::Editor, status, created_s: 7, source };
         ListEntry { log: LogId::from_uuid(uuid::Uuid::from_u128(7)), version: 3, line: Some(line) }
     }
 
@@ -117,6 +127,14 @@ mod tests {
             let entry = entry(status, name);
             assert_eq!(decode(&encode(&person(), &entry)), Ok(entry));
         }
+        let mut item = encode(&person(), &entry(Status::Active, "Budget"));
+        item.remove(LISTED_SOURCE);
+        let line = decode(&item).unwrap().line.unwrap();
+        assert_eq!(
+            (line.name.as_str(), line.source),
+            ("Budget", None),
+            "no fork, or an old record"
+        );
         let gone = ListEntry { line: None, ..entry(Status::Active, "Budget") };
         assert_eq!(decode(&encode(&person(), &gone)), Ok(gone));
     }
@@ -131,9 +149,15 @@ mod tests {
     #[test]
     fn names_invalid_attributes() {
         let whole = encode(&person(), &entry(Status::Archived { at_s: 1 }, "Budget"));
-        for name in
-            [FEED_SORT_KEY, NEXT_INDEX, LISTED_NAME, LISTED_STATUS, LISTED_CREATED, LISTED_AT]
-        {
+        for name in [
+            FEED_SORT_KEY,
+            NEXT_INDEX,
+            LISTED_NAME,
+            LISTED_STATUS,
+            LISTED_CREATED,
+            LISTED_AT,
+            LISTED_SOURCE,
+        ] {
             let mut item = whole.clone();
             item.insert(name.to_owned(), Attribute::Bytes(vec![1]));
             let error = decode(&item).unwrap_err().to_string();

@@ -33,6 +33,9 @@ pub struct ListLine {
     pub status: Status,
     /// Creation time of the spreadsheet, in seconds since the Unix epoch.
     pub created_s: u64,
+    /// The spreadsheet from which the spreadsheet was forked, if any. Entries that were written
+    /// before this field existed lack it until the next event of the spreadsheet.
+    pub source: Option<LogId>,
 }
 
 impl Listing {
@@ -47,6 +50,7 @@ impl Listing {
             role,
             status: self.status,
             created_s: self.created_s,
+            source: self.source,
         });
         ListEntry { log, version, line }
     }

@@ -5,16 +5,31 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::commit::Committer;
+use super::merge_request::MergedOrigin;
 use super::request::{BODY_FRAME_BYTES, Payload, Request, RequestMutation, Upload};
 use super::scan::{Scan, Tail};
 use crate::entry::{
-    BodyError, Content, Edits, Entry, ExternalEdits, Header, Mutation, encode_edits,
+    BodyError, Content, Edits, Entry, ExternalEdits, Header, Merged, Mutation, encode_edits_body,
     encode_external, encoded_mutation_bytes,
 };
 use crate::transform::SpaceMap;
-use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES};
+use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST};
 use cellar_base::position::Position;
-use cellar_sheet::operation::{Operation, Rejection};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
+
+/// Why the next entry cannot be built.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum BuildError {
+    Body(BodyError),
+    /// A mutation of a merge cannot be transformed.
+    MergeTooDistant,
+}
+
+impl From<BodyError> for BuildError {
+    fn from(error: BodyError) -> Self {
+        Self::Body(error)
+    }
+}
 
 /// `position` directly follows `tail`.
 pub(super) fn build_next_entry(
@@ -23,7 +38,7 @@ pub(super) fn build_next_entry(
     tail: &Tail,
     position: Position,
     created_s: u64,
-) -> Result<Entry, BodyError> {
+) -> Result<Entry, BuildError> {
     let content = build_next_content(request, scan, position)?;
     let body_bytes = encoded_body_bytes(position, &content)?;
     let tail_state = scan.tail_state();
@@ -32,15 +47,24 @@ pub(super) fn build_next_entry(
         log: request.log,
         position,
         created_s,
-        author: request.author.clone(),
+        author: match next_origin(request, scan) {
+            Some(origin) => origin.author.clone(),
+            None => request.author.clone(),
+        },
         header: Header { summary, ..tail.header.followed_by(body_bytes) },
         content,
     })
 }
 
+/// Returns the origin of the next mutation if it is merged from a fork.
+fn next_origin<'a>(request: &'a Request, scan: &Scan) -> Option<&'a MergedOrigin> {
+    let (_, mutation) = request.mutations_after(scan.last_committed_id).next()?;
+    mutation.origin.as_deref()
+}
+
 fn encoded_body_bytes(position: Position, content: &Content) -> Result<usize, BodyError> {
     let (_, body) = match content {
-        Content::Edits(edits) => encode_edits(position, &edits.mutations)?,
+        Content::Edits(edits) => encode_edits_body(position, edits)?,
         Content::External(external) => encode_external(position, external)?,
         Content::Snapshot { .. } | Content::EndSegment => return Ok(0),
     };
@@ -51,7 +75,7 @@ fn build_next_content(
     request: &Request,
     scan: &Scan,
     position: Position,
-) -> Result<Content, BodyError> {
+) -> Result<Content, BuildError> {
     let committer = committer_after(scan, position);
     match &request.payload {
         Payload::Upload(upload) => match build_external_edits(request, upload, &committer) {
@@ -60,7 +84,7 @@ fn build_next_content(
         },
         Payload::Mutations(_) => {
             let remaining_mutations = request.mutations_after(scan.last_committed_id);
-            let mut builder = EntryBuilder::new(committer);
+            let mut builder = EntryBuilder::new(committer, next_origin(request, scan));
             builder.add_while_fitting(remaining_mutations.map(|(_, mutation)| mutation))?;
             Ok(build_edits(request, scan, builder.mutations))
         }
@@ -71,6 +95,7 @@ fn build_edits(request: &Request, scan: &Scan, mutations: Vec<Mutation>) -> Cont
     Content::Edits(Edits {
         client: request.client,
         name: request.client_name.clone(),
+        merged: next_origin(request, scan).map(|origin| origin.merged.clone()),
         first_id: scan.last_committed_id.saturating_add(1),
         mutations,
     })
@@ -117,7 +142,7 @@ fn build_external_edits(
 fn committer_after(scan: &Scan, position: Position) -> Committer {
     let viewpoint = scan.viewpoint.clone();
     let committer = Committer::new(viewpoint, scan.start_position, position, scan.committed_bytes);
-    committer.with_state(scan.tail_state())
+    committer.with_state(scan.tail_state()).with_tabs(scan.start_tabs())
 }
 
 fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
@@ -129,35 +154,46 @@ fn reject_all(upload: &Upload, rejection: &Rejection) -> Vec<Mutation> {
     vec![rejected_mutation; upload.operations.len()]
 }
 
-struct EntryBuilder {
+struct EntryBuilder<'a> {
     committer: Committer,
+    origin: Option<&'a MergedOrigin>,
     mutations: Vec<Mutation>,
     body_bytes: usize,
     bases: BTreeSet<Position>,
 }
 
-impl EntryBuilder {
-    fn new(committer: Committer) -> Self {
+impl<'a> EntryBuilder<'a> {
+    fn new(committer: Committer, origin: Option<&'a MergedOrigin>) -> Self {
+        let (committer, origin_bytes) = match origin {
+            // The reply to a merge does not contain the committed operations.
+            Some(_) => (committer.without_reply_limit(), Merged::MAX_BYTES),
+            None => (committer, 0),
+        };
         Self {
             committer,
+            origin,
             mutations: Vec::new(),
-            body_bytes: BODY_FRAME_BYTES,
+            body_bytes: BODY_FRAME_BYTES + origin_bytes,
             bases: BTreeSet::new(),
         }
     }
 
-    /// Commits and adds mutations until the next mutation would exceed `MAX_BASES_PER_ENTRY` or
-    /// `MAX_ENTRY_BODY_BYTES`.
+    /// Commits and adds mutations until the next mutation has another origin, or would exceed
+    /// `MAX_BASES_PER_ENTRY`, `MAX_MUTATIONS_PER_REQUEST` or `MAX_ENTRY_BODY_BYTES`.
     fn add_while_fitting<'m>(
         &mut self,
         mutations: impl Iterator<Item = &'m RequestMutation>,
-    ) -> Result<(), BodyError> {
-        for mutation in mutations {
+    ) -> Result<(), BuildError> {
+        for mutation in mutations.take(MAX_MUTATIONS_PER_REQUEST) {
             self.bases.insert(mutation.base);
-            if self.bases.len() > MAX_BASES_PER_ENTRY {
+            let has_other_origin = mutation.origin.as_deref() != self.origin;
+            if self.bases.len() > MAX_BASES_PER_ENTRY || has_other_origin {
                 break;
             }
             let committed_mutation = self.committer.commit(mutation);
+            if self.origin.is_some() && is_too_distant(&committed_mutation) {
+                return Err(BuildError::MergeTooDistant);
+            }
             let mutation_bytes = encoded_mutation_bytes(&committed_mutation)?;
             let extended_body_bytes = self.body_bytes.saturating_add(mutation_bytes);
             if extended_body_bytes > MAX_ENTRY_BODY_BYTES && !self.mutations.is_empty() {
@@ -169,4 +205,10 @@ impl EntryBuilder {
         }
         Ok(())
     }
+}
+
+/// All later mutations of the fork would be rejected as well.
+fn is_too_distant(mutation: &Mutation) -> bool {
+    let reason = mutation.rejection().map(|rejection| rejection.reason);
+    matches!(reason, Some(RejectionReason::TooFarBehind | RejectionReason::BaseGone))
 }

@@ -13,6 +13,7 @@ use cellar_base::limits::{
     MAX_COMMITTED_OPERATIONS, MAX_ENTRY_BODY_BYTES, MAX_MOVED_SHEETS, MAX_REPLY_BYTES, MAX_SPANS,
 };
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::{DeleteSpans, Operation, Rejection, RejectionReason, SheetId, Spans};
 
 /// Commits the mutations of one client in order. Each mutation is first transformed against the
@@ -27,6 +28,9 @@ pub struct Committer {
     committed_bytes: usize,
     map_from_base: Option<(Position, SpaceMap)>,
     state: Option<KnownState>,
+    /// Tabs at a position at or before the bases of all mutations.
+    tabs: Option<(Position, Tabs)>,
+    max_reply_bytes: usize,
 }
 
 impl Committer {
@@ -46,13 +50,27 @@ impl Committer {
             committed_bytes,
             map_from_base: None,
             state: None,
+            tabs: None,
+            max_reply_bytes: MAX_REPLY_BYTES,
         }
+    }
+
+    /// Removes the limit on the size of all committed operations, for a request whose response does
+    /// not contain them.
+    pub(super) fn without_reply_limit(self) -> Self {
+        Self { max_reply_bytes: usize::MAX, ..self }
     }
 
     /// Sets the state of the workbook before the next mutation. Operations without an effect on
     /// this state (see [`effect`](super::effect)) are dropped.
     pub fn with_state(self, state: Option<KnownState>) -> Self {
         Self { state, ..self }
+    }
+
+    /// Sets the tabs at a position at or before the bases of all mutations. Without them, references of
+    /// formulas to other sheets do not follow edits.
+    pub fn with_tabs(self, tabs: Option<(Position, Tabs)>) -> Self {
+        Self { tabs, ..self }
     }
 
     /// Adds a map to `authored` that transforms its operations from the coordinates of their base
@@ -67,7 +85,7 @@ impl Committer {
         authored: ExternalEdits,
         operations: &[Operation],
     ) -> Result<ExternalEdits, Rejection> {
-        let mut map = self.map_from(authored.base)?;
+        let mut map = self.map_from(authored.base)?.with_sheets_named_in(operations);
         // A map can be stored only if it preserves the order of rows and columns.
         if !map.keeps_order() {
             return Err(rejection_of_distant_base());
@@ -118,7 +136,7 @@ impl Committer {
     }
 
     fn try_commit(&mut self, mutation: &RequestMutation) -> Result<Mutation, Rejection> {
-        let RequestMutation { base, authored, resolution } = mutation;
+        let RequestMutation { base, authored, resolution, .. } = mutation;
         let committed = match authored {
             Operation::Rejected(_) => None,
             Operation::Undo(undo) => Some(undo_operations(undo.position, resolution.as_ref())?),
@@ -145,6 +163,12 @@ impl Committer {
             && map.sheet_map(sheet).target.is_none()
         {
             return Err(rejection_of_missing_sheet(sheet));
+        }
+        if let Operation::SetName(set) = authored
+            && let Some(missing) =
+                set.sheets.values().find(|sheet| map.sheet_map(**sheet).target.is_none())
+        {
+            return Err(rejection_of_missing_sheet(*missing));
         }
         let transformed = transform(authored, map);
         let committed_operation = match transformed.as_deref() {
@@ -174,7 +198,12 @@ impl Committer {
             return Err(rejection_of_trimmed_base());
         }
         let map = self.viewpoint.map_from(base).map_err(|_| rejection_of_distant_base())?;
-        if map.exceeds_run_limit() { Err(rejection_of_distant_base()) } else { Ok(map) }
+        if map.exceeds_run_limit() {
+            return Err(rejection_of_distant_base());
+        }
+        let Some((start, start_tabs)) = &self.tabs else { return Ok(map) };
+        let (seen_tabs, latest_tabs) = self.viewpoint.tabs_from(*start, start_tabs, base);
+        Ok(map.with_tabs(&seen_tabs, &latest_tabs))
     }
 
     /// If the state is unknown, the operation is assumed to have an effect.
@@ -197,7 +226,7 @@ impl Committer {
         let mutation_bytes = mutation.committed.as_deref().map_or(0, operations_bytes);
         let total_bytes = self.committed_bytes.saturating_add(mutation_bytes);
         let has_committed_operations = self.committed_bytes > 0;
-        if total_bytes > MAX_REPLY_BYTES && has_committed_operations {
+        if total_bytes > self.max_reply_bytes && has_committed_operations {
             let detail = "the committed operations of this request exceed the size of a reply; send \
                           the mutation in a request of its own";
             return Err(Rejection::new(RejectionReason::TooLarge, detail));
@@ -210,6 +239,9 @@ impl Committer {
     /// it.
     pub fn add_committed(&mut self, mutation: &Mutation) {
         let (authored, committed) = (&mutation.authored, mutation.committed_operations());
+        if self.tabs.is_some() && changes_tabs(authored, committed) {
+            self.map_from_base = None;
+        }
         if let Some((_, map)) = &mut self.map_from_base {
             if authored.is_resolved_on_append() {
                 // The client has never seen the operations computed for its undo or revert, so they
@@ -226,6 +258,10 @@ impl Committer {
     }
 }
 
+fn changes_tabs(authored: &Operation, committed: &[Operation]) -> bool {
+    std::iter::once(authored).chain(committed).any(Operation::changes_tabs)
+}
+
 fn rejection_of_trimmed_base() -> Rejection {
     let detail = "the entries after the base of this edit were trimmed; reload the spreadsheet and \
                   repeat the edit";
@@ -238,16 +274,24 @@ fn rejection_of_distant_base() -> Rejection {
     Rejection::new(RejectionReason::TooFarBehind, detail)
 }
 
-/// Returns a rejection if no edit of the entry can be undone.
+/// Returns a rejection if no edit of the entry can be undone, or if the operations are unknown.
 fn undo_operations(
     undone_position: Position,
     resolution: Option<&Resolution>,
 ) -> Result<Vec<Operation>, Rejection> {
     match resolution {
         Some(resolution) if !resolution.operations.is_empty() => Ok(resolution.operations.clone()),
-        _ => {
+        Some(Resolution { rejection: Some(rejection), .. }) => Err(rejection.clone()),
+        Some(_) => {
             let detail = format!("the entry at {undone_position} has no edits left to undo");
             Err(Rejection::new(RejectionReason::NothingToUndo, detail))
+        }
+        None => {
+            let detail = format!(
+                "the cells that an undo of {undone_position} needs are too many or damaged; read the \
+                 cells at an earlier position and set them again"
+            );
+            Err(Rejection::new(RejectionReason::TooLarge, detail))
         }
     }
 }
@@ -258,6 +302,11 @@ fn revert_operations(
     resolution: Option<&Resolution>,
 ) -> Result<Vec<Operation>, Rejection> {
     let Some(resolution) = resolution else { return Err(rejection_of_large_revert(target)) };
+    if resolution.operations.is_empty()
+        && let Some(rejection) = &resolution.rejection
+    {
+        return Err(rejection.clone());
+    }
     if resolution.operations.is_empty() {
         let detail = format!(
             "nothing to revert: position {target} does not exist, or the spreadsheet has not \

@@ -11,6 +11,8 @@
 //! | `addSheet`, `importSheet` | the workbook has `MAX_SHEETS` sheets | rejected, `tooManySheets` |
 //! | `deleteSheet` | the workbook has no other sheet | rejected, `lastSheet` |
 //! | `setFormat` | the sheet has `MAX_RANGE_FORMATS` formats or `MAX_RANGE_FORMAT_SPANS` spans | rejected, `tooManyFormats` |
+//! | `setName` | there are `MAX_DEFINED_NAMES` names or `MAX_DEFINED_NAMES_BYTES` bytes of names | rejected, `tooManyNames` |
+//! | `setName` | a sheet that it names never existed, or was deleted before the base | rejected, `noSuchSheet` |
 //! | `undo`, `revert` | nothing is left to reverse | rejected, `nothingToUndo` or `nothingToRevert` |
 //!
 //! An operation without cells, rows, columns or a name is invalid in any state.
@@ -24,9 +26,8 @@ use crate::entry::Content;
 use crate::viewpoint::Viewpoint;
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::metadata::WorkbookMetadata;
-use cellar_sheet::metadata::{SheetFault, StateSummary};
-use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SheetId};
+use cellar_sheet::metadata::{SheetFault, StateSummary, TooManyNames, WorkbookMetadata};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SetFormat, SetName, SheetId};
 use cellar_sheet::workbook::Workbook;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,9 @@ impl KnownState {
         if let Operation::SetFormat(set_format) = operation {
             self.check_format_limit(set_format)?;
         }
+        if let Operation::SetName(set) = operation {
+            self.check_name(viewpoint, base, set)?;
+        }
         Ok(Effect::ChangesState)
     }
 
@@ -118,6 +122,28 @@ impl KnownState {
             set_format.sheet.0
         );
         Err(Rejection::new(RejectionReason::TooManyFormats, detail))
+    }
+
+    /// A sheet that was deleted after the base is allowed: the name then refers to `#REF!`.
+    fn check_name(
+        &self,
+        viewpoint: &Viewpoint,
+        base: Position,
+        set: &SetName,
+    ) -> Result<(), Rejection> {
+        for sheet in set.sheets.values() {
+            if let Err(fault) = self.summary.sheets.check(*sheet)
+                && !viewpoint.was_deleted_after(base, *sheet)
+            {
+                return Err(rejection_of_sheet_fault(&fault));
+            }
+        }
+        match &self.workbook {
+            Some(workbook) if !workbook.names().has_room_for(set) => {
+                Err(Rejection::new(RejectionReason::TooManyNames, TooManyNames.to_string()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

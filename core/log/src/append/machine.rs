@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::batch::{build_next_entry, find_edit_after_resolution, oldest_needed_position};
+use super::batch::{
+    BuildError, build_next_entry, find_edit_after_resolution, oldest_needed_position,
+};
 use super::phase::Phase;
 use super::request::{Payload, Request};
 use super::rules::{Rules, SafetyRule};
@@ -124,7 +126,7 @@ impl Append {
                 self.retry_failed_read(temporary, Self::find_newest_segment)
             }
             (Phase::ReadingState { position }, AppendEvent::ReadFailed { temporary }) => {
-                self.retry_failed_read(temporary, |append| append.read_tail_state(position))
+                self.retry_failed_read(temporary, |append| append.read_state(position))
             }
             (Phase::Reading { consistency, .. }, AppendEvent::Page { entries, has_more }) => {
                 self.scan_page(&entries, has_more, consistency, inputs)
@@ -355,13 +357,17 @@ impl Append {
         if tail.is_end_segment && self.rules.is_enforced(SafetyRule::EndSegmentCheck) {
             return self.await_segment(next_position, inputs);
         }
+        if self.scan.needs_start_state(&self.request) {
+            return self.read_state(self.scan.start_position);
+        }
         if self.scan.needs_state(tail, &self.request) {
-            return self.read_tail_state(tail.position);
+            return self.read_state(tail.position);
         }
         match build_next_entry(&self.request, &self.scan, tail, next_position, inputs.now_s) {
             Ok(entry) => self.put_unless_too_old(Arc::new(entry), inputs),
             // Encoding cannot fail: `Request::new` has already encoded these mutations.
-            Err(_) => finish(Err(Refusal::Encoding)),
+            Err(BuildError::Body(_)) => finish(Err(Refusal::Encoding)),
+            Err(BuildError::MergeTooDistant) => finish(Err(Refusal::MergeTooDistant)),
         }
     }
 
@@ -381,9 +387,9 @@ impl Append {
         self.scan.last_committed_id >= self.request.last_id()
     }
 
-    fn read_tail_state(&mut self, tail_position: Position) -> AppendAction {
-        self.phase = Phase::ReadingState { position: tail_position };
-        AppendAction::ReadState { at: tail_position }
+    fn read_state(&mut self, position: Position) -> AppendAction {
+        self.phase = Phase::ReadingState { position };
+        AppendAction::ReadState { at: position }
     }
 
     fn refuse_at_confirmed_end(&mut self, refusal: Refusal) -> AppendAction {

@@ -26,6 +26,7 @@ mod cached_tail;
 pub mod commit;
 pub mod effect;
 mod machine;
+mod merge_request;
 mod phase;
 pub mod request;
 mod rules;
@@ -36,6 +37,7 @@ pub(crate) mod tests;
 
 pub use cached_tail::CachedTail;
 pub use machine::Append;
+pub use merge_request::{MergedMutation, MergedOrigin};
 pub use request::{
     ImportRequest, InvalidRequest, NewMutation, Request, Resolution, ResolutionRequest, Target,
     Upload,
@@ -51,6 +53,7 @@ use cellar_base::unexpected_event::UnexpectedEvent;
 use cellar_base::variant_names;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, Rejection};
+use cellar_sheet::workbook::ReversalReport;
 
 /// Next action for the driver to perform.
 #[derive(Debug, Clone, PartialEq)]
@@ -173,6 +176,9 @@ pub struct MutationResult {
     pub committed: Option<Vec<Operation>>,
     /// Whether the mutation has no effect, because other clients deleted its target after its base.
     pub no_effect: bool,
+    /// Effect of an undo or revert in numbers. Set only if this request
+    /// committed the mutation.
+    pub reversal: Option<ReversalReport>,
 }
 
 /// Reason why an append was refused. Mutations that were committed before the refusal stay
@@ -215,6 +221,9 @@ pub enum Refusal {
         /// Newest known edit.
         newest: Position,
     },
+    /// Mutations of a fork cannot be transformed past the changes since the fork was created.
+    #[error("too many rows, columns or sheets have moved since the fork was created")]
+    MergeTooDistant,
     /// The append lost too many races against concurrent writers, or exceeded `MAX_APPEND_AGE_S`
     /// before a put.
     #[error("too many concurrent writers; retry the unchanged request")]

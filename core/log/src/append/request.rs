@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::merge_request::MergedOrigin;
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
 use cellar_base::position::Position;
-use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason};
+use cellar_sheet::operation::{
+    ImportSheet, InvalidOperation, Operation, Rejection, RejectionReason, Revert,
+};
 
 /// Maximum length in bytes of the mutation count at the start of a body.
 pub(super) const BODY_FRAME_BYTES: usize = 5;
@@ -32,6 +35,17 @@ pub struct Resolution {
     pub state_position: Position,
     /// Operations that reverse the edits, in order. Empty if there is nothing to reverse.
     pub operations: Vec<Operation>,
+    /// The rejection to append if there are no operations. Without it, the rejection has a general
+    /// reason.
+    pub rejection: Option<Rejection>,
+}
+
+impl Resolution {
+    /// Creates a resolution without a rejection of its own.
+    #[must_use]
+    pub fn new(state_position: Position, operations: Vec<Operation>) -> Self {
+        Self { state_position, operations, rejection: None }
+    }
 }
 
 /// A request for a single undo or revert, without other mutations.
@@ -52,8 +66,8 @@ pub struct ResolutionRequest {
 pub enum Target {
     /// All edits of the entry at this position.
     Entry(Position),
-    /// All edits after this position.
-    After(Position),
+    /// All edits after a position, in all sheets or in a part of them.
+    After(Revert),
 }
 
 /// A requested import.
@@ -121,6 +135,8 @@ pub struct RequestMutation {
     pub(crate) base: Position,
     pub(crate) authored: Operation,
     pub(super) resolution: Option<Resolution>,
+    /// Set if the mutation is merged from a fork.
+    pub(super) origin: Option<Arc<MergedOrigin>>,
 }
 
 /// Reason why a request is invalid.
@@ -201,7 +217,7 @@ impl Request {
     }
 
     /// The mutation ids of the request are trusted.
-    fn from_valid(
+    pub(super) fn from_valid(
         log: LogId,
         client: ClientKey,
         author: Option<String>,
@@ -239,7 +255,7 @@ impl Request {
         const FIRST_ID: u64 = 1;
         let new_mutation = NewMutation { id: FIRST_ID, base: state_position, operation };
         let mutation = RequestMutation {
-            resolution: Some(Resolution { state_position, operations: Vec::new() }),
+            resolution: Some(Resolution::new(state_position, Vec::new())),
             ..RequestMutation::validated_or_rejected(new_mutation)
         };
         let payload = Payload::Mutations(vec![mutation]);
@@ -264,6 +280,7 @@ impl Request {
             base,
             authored: Operation::Rejected(rejection),
             resolution: None,
+            origin: None,
         });
         let numbered_mutations = (first_id..).zip(rejected_mutations).collect();
         Self::from_numbered(log, client, author, incarnation, acknowledged_id, numbered_mutations)
@@ -363,7 +380,7 @@ impl Request {
         let (id, mutation) = self.mutations().next()?;
         let target = match &mutation.authored {
             Operation::Undo(undo) => Target::Entry(undo.position),
-            Operation::Revert(revert) => Target::After(revert.position),
+            Operation::Revert(revert) => Target::After(*revert),
             _ => return None,
         };
         Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
@@ -414,11 +431,17 @@ impl Request {
 }
 
 impl RequestMutation {
-    /// Validates a mutation. An invalid or oversized mutation becomes a rejection, so that the
-    /// client's ids stay consecutive.
+    /// An invalid or oversized mutation becomes a rejection, so that the client's ids are consecutive.
     pub fn validated_or_rejected(mutation: NewMutation) -> Self {
         let NewMutation { base, operation, .. } = mutation;
-        let valid_or_rejected = operation.validated().unwrap_or_else(|fault| {
+        Self::of_validated(base, operation.validated())
+    }
+
+    pub(super) fn of_validated(
+        base: Position,
+        validated: Result<Operation, InvalidOperation>,
+    ) -> Self {
+        let valid_or_rejected = validated.unwrap_or_else(|fault| {
             Operation::Rejected(Rejection::new(RejectionReason::Invalid, fault.to_string()))
         });
         let mutation = Mutation { base, authored: valid_or_rejected, committed: None };
@@ -426,7 +449,7 @@ impl RequestMutation {
             Some(rejection) => Operation::Rejected(rejection),
             None => mutation.authored,
         };
-        Self { base, authored, resolution: None }
+        Self { base, authored, resolution: None, origin: None }
     }
 }
 
@@ -443,7 +466,7 @@ pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
-fn last_id(first_id: u64, count: u64) -> u64 {
+pub(super) fn last_id(first_id: u64, count: u64) -> u64 {
     first_id.saturating_add(count).saturating_sub(1)
 }
 
@@ -472,6 +495,6 @@ fn check_ids_are_consecutive(ids: &[u64]) -> Result<(), InvalidRequest> {
     Ok(())
 }
 
-fn check_id_is_not_too_large(id: u64) -> Result<(), InvalidRequest> {
+pub(super) fn check_id_is_not_too_large(id: u64) -> Result<(), InvalidRequest> {
     if id > MAX_MUTATION_ID { Err(InvalidRequest::IdTooLarge { id }) } else { Ok(()) }
 }

@@ -8,12 +8,13 @@ use super::effect::KnownState;
 use super::request::Request;
 use super::rules::{Rules, SafetyRule};
 use crate::entry::{Content, Entry, ExternalEdits, Header, Mutation};
+use crate::transform::may_name_sheets;
 use crate::viewpoint::Viewpoint;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_REPLY_BYTES;
 use cellar_base::position::Position;
 use cellar_sheet::metadata::StateSummary;
-use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::metadata::{Tabs, WorkbookMetadata};
 use cellar_sheet::operation::{Operation, Rejection};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,7 @@ pub(super) struct Scan {
     pub(super) next_position: Option<Position>,
     pub(super) tail: Option<Tail>,
     read_state: Option<ReadState>,
+    start_state: Option<ReadState>,
     uploaded_operations: Vec<Operation>,
     pub(super) unseen_bases: BTreeSet<Position>,
     pub(super) last_committed_id: u64,
@@ -113,6 +115,7 @@ impl Scan {
             next_position: Some(lowest_base),
             tail: None,
             read_state: None,
+            start_state: None,
             uploaded_operations: request.uploaded_operations().to_vec(),
             unseen_bases: request.bases().collect(),
             last_committed_id: request.acknowledged_id,
@@ -130,6 +133,7 @@ impl Scan {
     /// segment.
     pub(super) fn restart_at(&mut self, start_position: Position, request: &Request) {
         self.start_position = start_position;
+        self.start_state = None;
         self.viewpoint = Viewpoint::new(self.client);
         self.newest_edit_position = None;
         self.next_position = Some(start_position);
@@ -273,9 +277,23 @@ impl Scan {
             return false;
         }
         match &tail.header.summary {
-            Some(summary) => !self.has_room_for_remaining_formats(summary, request),
+            Some(summary) => {
+                !self.has_room_for_remaining_formats(summary, request)
+                    || self.defines_names(request)
+            }
             None => true,
         }
+    }
+
+    /// Returns whether formulas name sheets whose rows, columns or names may have changed since the
+    /// bases. The tabs at the start of the scan are then needed.
+    pub(super) fn needs_start_state(&self, request: &Request) -> bool {
+        self.start_state.is_none()
+            && self.viewpoint.has_changes_after(self.start_position)
+            && (self.uploaded_operations.iter().any(may_name_sheets)
+                || request
+                    .mutations_after(self.last_committed_id)
+                    .any(|(_, mutation)| may_name_sheets(&mutation.authored)))
     }
 
     fn has_room_for_remaining_formats(&self, summary: &StateSummary, request: &Request) -> bool {
@@ -291,12 +309,29 @@ impl Scan {
         true
     }
 
+    /// The summary does not say how many names there are, because names are rarely defined.
+    fn defines_names(&self, request: &Request) -> bool {
+        request.mutations_after(self.last_committed_id).any(|(_, mutation)| {
+            matches!(&mutation.authored, Operation::SetName(set) if set.formula.is_some())
+        })
+    }
+
     pub(super) fn set_read_state(
         &mut self,
         position: Position,
         metadata: Option<Arc<WorkbookMetadata>>,
     ) {
-        self.read_state = Some(ReadState { position, metadata });
+        let state = ReadState { position, metadata };
+        if position == self.start_position {
+            self.start_state = Some(state.clone());
+        }
+        self.read_state = Some(state);
+    }
+
+    /// Returns the tabs at the start of the scan, if they were read.
+    pub(super) fn start_tabs(&self) -> Option<(Position, Tabs)> {
+        let ReadState { position, metadata } = self.start_state.as_ref()?;
+        Some((*position, metadata.as_ref()?.tabs.clone()))
     }
 
     pub(super) fn tail_state(&self) -> Option<KnownState> {
@@ -322,6 +357,7 @@ impl Scan {
             rejection: outcome.rejection,
             committed: outcome.committed,
             no_effect: outcome.no_effect,
+            reversal: None,
         }
     }
 

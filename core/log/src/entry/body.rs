@@ -1,10 +1,11 @@
 //! Postcard encoding of the bodies of `E` entries, which contain edits. A version 1 body contains
 //! only mutations that were committed as authored. A version 2 body contains at least one mutation
-//! that was transformed.
+//! that was transformed. A version 3 body contains mutations that were merged from a fork.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Edits, Mutation};
+use super::merged::MergedV1;
+use super::{Edits, Merged, Mutation};
 use cellar_base::bounded::{at_most, at_most_optional};
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::{MAX_COMMITTED_OPERATIONS, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
@@ -17,13 +18,15 @@ use cellar_sheet::operation::{Operation, StoredOperation, UnreadableOperation};
 const AS_AUTHORED_VERSION: u64 = 1;
 /// Version of a body in which at least one mutation was transformed.
 const TRANSFORMED_VERSION: u64 = 2;
+/// Version of a body whose mutations were merged from a fork.
+const MERGED_VERSION: u64 = 3;
 
 /// Reason why a body cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// The body was written by a later release of Cellar.
     #[error(
-        "the body has version {version}; this build reads versions up to {TRANSFORMED_VERSION}; \
+        "the body has version {version}; this build reads versions up to {MERGED_VERSION}; \
          upgrade Cellar"
     )]
     UnknownVersion {
@@ -61,6 +64,12 @@ struct MutationV1 {
 struct EditsV2 {
     #[serde(deserialize_with = "at_most::<_, _, MAX_MUTATIONS_PER_REQUEST>")]
     mutations: Vec<MutationV2>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EditsV3 {
+    merged: MergedV1,
+    edits: EditsV2,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -125,6 +134,13 @@ impl MutationV1 {
     }
 }
 
+impl EditsV2 {
+    fn into_mutations(self, entry_position: Position) -> Result<Vec<Mutation>, BodyError> {
+        let stored_mutations = self.mutations.into_iter();
+        stored_mutations.map(|mutation| mutation.into_mutation(entry_position)).collect()
+    }
+}
+
 impl MutationV2 {
     fn new(entry_position: Position, mutation: &Mutation) -> Self {
         Self {
@@ -172,6 +188,19 @@ pub fn encode_edits(
     Ok((TRANSFORMED_VERSION, postcard::to_allocvec(&EditsV2 { mutations })?))
 }
 
+/// Encodes the body of the `E` entry at `position` with all that it contains. Returns the version and
+/// the bytes of the body.
+///
+/// # Errors
+/// Returns an error only if the encoder fails, which never happens for these types.
+pub fn encode_edits_body(position: Position, edits: &Edits) -> Result<(u64, Vec<u8>), BodyError> {
+    let Some(merged) = &edits.merged else { return encode_edits(position, &edits.mutations) };
+    let mutations = edits.mutations.iter();
+    let mutations = mutations.map(|mutation| MutationV2::new(position, mutation)).collect();
+    let stored = EditsV3 { merged: MergedV1::from(merged), edits: EditsV2 { mutations } };
+    Ok((MERGED_VERSION, postcard::to_allocvec(&stored)?))
+}
+
 /// Returns an upper bound in bytes for the encoded size of a mutation, wherever it is put in the
 /// log.
 ///
@@ -194,29 +223,33 @@ pub fn decode_edits(
     first_id: u64,
     body: &[u8],
 ) -> Result<Edits, BodyError> {
-    let mutations = decode_mutations(version, position, body)?;
+    let (merged, mutations) = decode_mutations(version, position, body)?;
     if mutations.is_empty() {
         return Err(BodyError::InvalidContent("it has no mutations"));
     }
     check_mutation_ids(first_id, u64::try_from(mutations.len()).unwrap_or(u64::MAX))?;
-    Ok(Edits { client, name: None, first_id, mutations })
+    Ok(Edits { client, name: None, merged, first_id, mutations })
 }
 
 fn decode_mutations(
     version: u64,
     entry_position: Position,
     body: &[u8],
-) -> Result<Vec<Mutation>, BodyError> {
+) -> Result<(Option<Merged>, Vec<Mutation>), BodyError> {
     match version {
         AS_AUTHORED_VERSION => {
             let stored: EditsV1 = decode_whole(body)?;
             let stored_mutations = stored.mutations.into_iter();
-            stored_mutations.map(|mutation| mutation.into_mutation(entry_position)).collect()
+            let mutations = stored_mutations.map(|mutation| mutation.into_mutation(entry_position));
+            Ok((None, mutations.collect::<Result<_, _>>()?))
         }
         TRANSFORMED_VERSION => {
             let stored: EditsV2 = decode_whole(body)?;
-            let stored_mutations = stored.mutations.into_iter();
-            stored_mutations.map(|mutation| mutation.into_mutation(entry_position)).collect()
+            Ok((None, stored.into_mutations(entry_position)?))
+        }
+        MERGED_VERSION => {
+            let EditsV3 { merged, edits } = decode_whole(body)?;
+            Ok((Some(merged.try_into()?), edits.into_mutations(entry_position)?))
         }
         unknown_version => Err(BodyError::UnknownVersion { version: unknown_version }),
     }
@@ -280,7 +313,13 @@ mod tests {
                 let edits = decode_edits(version, position, client, 5, &body).unwrap();
                 assert_eq!(
                     edits,
-                    Edits { client, name: None, first_id: 5, mutations: mutations.clone() }
+                    Edits {
+                        client,
+                        name: None,
+                        merged: None,
+                        first_id: 5,
+                        mutations: mutations.clone()
+                    }
                 );
                 assert_eq!(edits.last_id(), 6);
             }

@@ -7,19 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::BodyError;
 use super::body::{BaseV1, check_mutation_ids, decode_whole};
-use crate::transform::{SheetMap, SpaceMap, transform};
+use crate::transform::{FormulaSheet, FormulaSheets, SheetMap, SpaceMap, transform};
 use cellar_base::bounded::at_most;
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::{
     MAX_CELLS_PER_OPERATION, MAX_CELLS_PER_UPLOAD, MAX_EXTERNAL_BODY_BYTES, MAX_MOVED_SHEETS,
-    MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_BYTES,
+    MAX_MUTATIONS_PER_REQUEST, MAX_SHEETS, MAX_UPLOAD_BYTES,
 };
 use cellar_base::position::Position;
 use cellar_sheet::axis_map::{Axis, StoredAxisMap};
+use cellar_sheet::cell::json_text_bytes;
 use cellar_sheet::operation::{Operation, SheetId, StoredOperation};
 
 /// Version of the part of the body that is stored in the entry.
 const EXTERNAL_VERSION: u64 = 1;
+/// Version with the sheets that formulas name. It is only written if there are any.
+const EXTERNAL_VERSION_WITH_NAMES: u64 = 2;
 /// First byte of the object, which is the version of the compressed content.
 const OBJECT_VERSION: u8 = 1;
 /// A fast zstd level. Higher levels hardly improve the compression of cell data.
@@ -55,6 +58,34 @@ struct ExternalV1 {
     sha256: [u8; 32],
     #[serde(deserialize_with = "at_most::<_, _, MAX_MOVED_SHEETS>")]
     sheets: Vec<SheetV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ExternalV2 {
+    v1: ExternalV1,
+    #[serde(deserialize_with = "at_most::<_, _, MAX_SHEETS>")]
+    names: Vec<NameV2>,
+}
+
+/// A sheet that formulas of the external body name.
+#[derive(Serialize, Deserialize)]
+struct NameV2 {
+    /// Lowercase name at the base.
+    name: String,
+    sheet: u32,
+    later_name: Option<String>,
+}
+
+impl NameV2 {
+    fn new(name: &str, sheet: &FormulaSheet) -> Self {
+        let later_name = sheet.later_name.clone();
+        Self { name: name.to_owned(), sheet: sheet.sheet.0, later_name }
+    }
+
+    fn into_sheet(self) -> (String, FormulaSheet) {
+        let Self { name, sheet, later_name } = self;
+        (name, FormulaSheet { sheet: SheetId(sheet), later_name })
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -112,7 +143,12 @@ impl ExternalEdits {
             run_count.saturating_mul(RUN_BYTES) + SHEET_BYTES
         };
         let map_bytes: usize = self.map.sheets().map(|(_, map)| sheet_map_bytes(map)).sum();
-        FRAME_BYTES + URL_BYTES + self.object.len() + map_bytes
+        let name_bytes = |(name, sheet): (&str, &FormulaSheet)| {
+            let later_bytes = sheet.later_name.as_deref().map_or(0, json_text_bytes);
+            json_text_bytes(name) + later_bytes + SHEET_BYTES
+        };
+        let names_bytes: usize = self.map.formula_sheets().names().map(name_bytes).sum();
+        FRAME_BYTES + URL_BYTES + self.object.len() + map_bytes + names_bytes
     }
 }
 
@@ -126,14 +162,20 @@ pub fn encode_external(
     external: &ExternalEdits,
 ) -> Result<(u64, Vec<u8>), BodyError> {
     let sheets = external.map.sheets().map(|(sheet, map)| SheetV1::new(sheet, map)).collect();
-    let stored = ExternalV1 {
+    let v1 = ExternalV1 {
         base: BaseV1::relative_to(position, external.base),
         count: external.count,
         bytes: external.bytes,
         sha256: external.sha256,
         sheets,
     };
-    Ok((EXTERNAL_VERSION, postcard::to_allocvec(&stored)?))
+    let formula_sheets = external.map.formula_sheets();
+    if formula_sheets.is_empty() {
+        return Ok((EXTERNAL_VERSION, postcard::to_allocvec(&v1)?));
+    }
+    let names = formula_sheets.names().map(|(name, sheet)| NameV2::new(name, sheet)).collect();
+    let stored = ExternalV2 { v1, names };
+    Ok((EXTERNAL_VERSION_WITH_NAMES, postcard::to_allocvec(&stored)?))
 }
 
 /// Decodes a body that [`encode_external`] returned. Never panics on malformed bytes.
@@ -148,10 +190,14 @@ pub fn decode_external(
     object: String,
     body: &[u8],
 ) -> Result<ExternalEdits, BodyError> {
-    if version != EXTERNAL_VERSION {
-        return Err(BodyError::UnknownVersion { version });
-    }
-    let stored: ExternalV1 = decode_whole(body)?;
+    let (stored, names) = match version {
+        EXTERNAL_VERSION => (decode_whole::<ExternalV1>(body)?, Vec::new()),
+        EXTERNAL_VERSION_WITH_NAMES => {
+            let ExternalV2 { v1, names } = decode_whole(body)?;
+            (v1, names)
+        }
+        _ => return Err(BodyError::UnknownVersion { version }),
+    };
     check_mutation_ids(first_id, u64::from(stored.count))?;
     if stored.count == 0 {
         return Err(BodyError::InvalidContent("it has no mutations"));
@@ -166,7 +212,9 @@ pub fn decode_external(
         object,
         bytes: stored.bytes,
         sha256: stored.sha256,
-        map: SpaceMap::from_sheets(sheet_maps),
+        map: SpaceMap::from_sheets(sheet_maps).with_formula_sheets(FormulaSheets::from_names(
+            names.into_iter().map(NameV2::into_sheet),
+        )),
     })
 }
 
@@ -309,9 +357,40 @@ mod tests {
         assert_eq!(read(version, &body).unwrap(), external);
         assert_eq!(external.last_id(), 6);
         assert_eq!(external.committed_operations(&set(5, "x")), Some(vec![moved(&set(5, "x"))]));
-        assert!(read(2, &body).is_err());
+        assert!(read(2, &body).is_err() && read(3, &body).is_err());
         for cut in 0..body.len() {
             assert!(read(1, &body[..cut]).is_err(), "{cut}");
+        }
+    }
+
+    fn formula(text: &str) -> Operation {
+        let formula = Some(text.to_owned());
+        let edit = CellEdit { row: 9, column: 9, value: Some(Value::Empty), formula, format: None };
+        Operation::SetCells(SetCells { sheet: SheetId(7), cells: vec![edit] })
+    }
+
+    #[test]
+    fn external_edits_round_trip_with_the_sheets_of_their_formulas() {
+        let names = |later_name: Option<&str>| {
+            let sheet =
+                FormulaSheet { sheet: SheetId::FIRST, later_name: later_name.map(str::to_owned) };
+            FormulaSheets::from_names([("data".to_owned(), sheet)])
+        };
+        for (later_name, expected) in [(Some("Facts"), "=Facts!B8"), (None, "=#REF!")] {
+            let map = external().map.with_formula_sheets(names(later_name));
+            let external = ExternalEdits { map, ..external() };
+            let (version, body) = encode_external(at(9), &external).unwrap();
+            assert_eq!(version, 2);
+            let read = |body: &[u8]| {
+                let object = external.object.clone();
+                decode_external(version, at(9), external.client, 5, object, body)
+            };
+            assert_eq!(read(&body).unwrap(), external);
+            let committed = external.committed_operations(&formula("=Data!C6"));
+            assert_eq!(committed, Some(vec![formula(expected)]));
+            for cut in 0..body.len() {
+                assert!(read(&body[..cut]).is_err(), "{cut}");
+            }
         }
     }
 
@@ -405,6 +484,25 @@ mod tests {
         };
         assert!(read(MAX_MOVED_SHEETS).is_ok());
         assert!(read(MAX_MOVED_SHEETS + 1).is_err());
+    }
+
+    #[test]
+    fn limits_the_named_sheets_of_a_record() {
+        let read = |count: usize| {
+            let v1 = ExternalV1 {
+                base: BaseV1::relative_to(at(9), at(3)),
+                count: 1,
+                bytes: 1,
+                sha256: [0; 32],
+                sheets: Vec::new(),
+            };
+            let name = |sheet: u32| NameV2 { name: sheet.to_string(), sheet, later_name: None };
+            let names = (0..u32::try_from(count).unwrap()).map(name).collect();
+            let body = postcard::to_allocvec(&ExternalV2 { v1, names }).unwrap();
+            decode_external(2, at(9), ClientKey([7; 8]), 1, String::new(), &body)
+        };
+        assert!(read(MAX_SHEETS).is_ok());
+        assert!(read(MAX_SHEETS + 1).is_err());
     }
 
     fn unmoved(sheet: u32) -> SheetV1 {

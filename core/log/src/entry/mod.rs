@@ -4,14 +4,16 @@ mod body;
 mod client_name;
 mod external;
 mod header_bytes;
+mod merged;
 
-pub use body::{BodyError, decode_edits, encode_edits, encoded_mutation_bytes};
+pub use body::{BodyError, decode_edits, encode_edits, encode_edits_body, encoded_mutation_bytes};
 pub use client_name::{decode_name, encode_name};
 pub(crate) use external::decompress;
 pub use external::{
     ExternalEdits, decode_external, decode_external_body, encode_external, encode_external_body,
 };
 pub use header_bytes::{decode_header, decode_old_header, encode_header};
+pub use merged::Merged;
 
 use std::sync::Arc;
 
@@ -110,6 +112,8 @@ pub struct Edits {
     pub client: ClientKey,
     /// Name of the client, if it belongs to a client group.
     pub name: Option<ClientName>,
+    /// Where the mutations were made, if they were merged from a fork.
+    pub merged: Option<Merged>,
     /// Id of the first mutation. The ids are consecutive.
     pub first_id: u64,
     /// Mutations, at least one.
@@ -179,8 +183,14 @@ impl Edits {
     }
 
     fn weight_bytes(&self) -> usize {
+        /// Size in a response.
+        const MERGED_BYTES: usize = 256;
         let name_bytes = self.name.as_ref().map_or(0, ClientName::bytes);
-        self.mutations.iter().map(Mutation::weight_bytes).fold(name_bytes, usize::saturating_add)
+        let merged_bytes = self.merged.as_ref().map_or(0, |merged| {
+            MERGED_BYTES.saturating_add(merged.by.as_deref().map_or(0, json_text_bytes))
+        });
+        let frame_bytes = name_bytes.saturating_add(merged_bytes);
+        self.mutations.iter().map(Mutation::weight_bytes).fold(frame_bytes, usize::saturating_add)
     }
 }
 
@@ -252,6 +262,12 @@ impl Entry {
             Content::Edits(edits) => Some(edits),
             Content::Snapshot { .. } | Content::EndSegment | Content::External(_) => None,
         }
+    }
+
+    /// Returns where the entry's edits were made, if they were merged from a fork.
+    #[must_use]
+    pub fn merged(&self) -> Option<&Merged> {
+        self.edits()?.merged.as_ref()
     }
 
     /// Returns the client whose mutations this entry contains, and the ids of the first and last

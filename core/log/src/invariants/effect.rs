@@ -87,6 +87,10 @@ fn took_effect(before: &Workbook, operation: &Operation, after: &Workbook) -> bo
         Operation::DeleteSheet(delete) => {
             before.sheet(delete.sheet).is_some() && after.sheet(delete.sheet).is_none()
         }
+        Operation::SetName(set) => {
+            let name = after.names().get(&set.name);
+            name.map(|name| name.template()) == set.template().as_ref()
+        }
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => false,
     }
 }

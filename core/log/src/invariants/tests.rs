@@ -141,7 +141,8 @@ fn detects_a_mutation_that_takes_effect_twice() {
 fn rejected(position: Position, first_id: u64) -> Arc<Entry> {
     let authored = Operation::Rejected(Rejection::new(RejectionReason::BaseGone, "gone"));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let content = Content::Edits(Edits { client: client(1), name: None, first_id, mutations });
+    let content =
+        Content::Edits(Edits { client: client(1), name: None, merged: None, first_id, mutations });
     let entry = Entry::clone(&snapshot_entry(position));
     Arc::new(Entry { header: Header::first(0), content, ..entry })
 }
@@ -254,7 +255,7 @@ fn without_effect() -> Vec<Operation> {
         Operation::RenameSheet(RenameSheet { sheet, name: name.clone() }),
         Operation::DeleteSheet(DeleteSheet { sheet }),
         Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST }),
-        Operation::AddSheet(AddSheet { sheet: SheetId::FIRST, name }),
+        Operation::AddSheet(AddSheet { sheet: SheetId::FIRST, name, before: None }),
         Operation::Undo(Undo { position: Position::FIRST }),
     ]
 }

@@ -2,7 +2,7 @@
 
 use crate::entry::{
     Content, Edits, Entry, ExternalEdits, Header, decode_edits, decode_external, decode_header,
-    decode_name, decode_old_header, encode_edits, encode_external, encode_header, encode_name,
+    decode_name, decode_old_header, encode_edits_body, encode_external, encode_header, encode_name,
 };
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
@@ -92,7 +92,7 @@ fn put_edits(item: &mut Item, position: Position, edits: &Edits) -> Result<(), R
         put_bytes(item, CLIENT_NAME, encode_name(client_name)?);
     }
     put_number(item, MUTATION, edits.first_id);
-    put_body(item, encode_edits(position, &edits.mutations)?);
+    put_body(item, encode_edits_body(position, edits)?);
     Ok(())
 }
 
@@ -212,7 +212,8 @@ mod tests {
         let undo = Operation::Undo(Undo { position: base });
         let blank = Mutation { base, authored: undo, committed: None };
         let other = Mutation { committed: Some(vec![]), ..blank.clone() };
-        let plain = Edits { client, name: None, first_id: 3, mutations: vec![blank, other] };
+        let plain =
+            Edits { client, name: None, merged: None, first_id: 3, mutations: vec![blank, other] };
         let name = Some(ClientName::new("group", "tab").unwrap());
         let named = Content::Edits(Edits { name, ..plain.clone() });
         let external = Content::External(ExternalEdits {

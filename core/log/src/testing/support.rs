@@ -41,19 +41,19 @@ pub fn end_entry(position: Position) -> Arc<Entry> {
 pub fn edits_entry(position: Position, who: u8, first_id: u64) -> Arc<Entry> {
     let authored = set_text(0, "x".to_owned());
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: client(who), name: None, first_id, mutations };
+    let edits = Edits { client: client(who), name: None, merged: None, first_id, mutations };
     entry(position, Content::Edits(edits))
 }
 
 pub fn edits_of(position: Position, who: u8, mutations: Vec<Mutation>) -> Arc<Entry> {
-    let edits = Edits { client: client(who), name: None, first_id: 1, mutations };
+    let edits = Edits { client: client(who), name: None, merged: None, first_id: 1, mutations };
     entry(position, Content::Edits(edits))
 }
 
 pub fn text_entry(position: Position, bytes: usize) -> Arc<Entry> {
     let authored = set_text(0, "x".repeat(bytes));
     let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-    let edits = Edits { client: client(1), name: None, first_id: 1, mutations };
+    let edits = Edits { client: client(1), name: None, merged: None, first_id: 1, mutations };
     entry(position, Content::Edits(edits))
 }
 

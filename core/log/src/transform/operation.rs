@@ -1,6 +1,8 @@
 //! Transforms a single operation.
 
+use super::formula::FormulaTransform;
 use super::insert_order::transform_insert;
+use super::set_name::transform_name;
 use super::space_map::{SheetMap, SpaceMap};
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{
@@ -47,6 +49,7 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
         Operation::AddSheet(add) => Operation::AddSheet(AddSheet {
             sheet: map.free_sheet_number(add.sheet),
             name: add.name.clone(),
+            before: add.before.and_then(|next_sheet| map.sheet_map(next_sheet).target),
         }),
         Operation::RenameSheet(rename) => {
             let (sheet, _) = target_sheet(rename.sheet, map)?;
@@ -57,6 +60,7 @@ fn transform_operation(operation: &Operation, map: &SpaceMap) -> Option<Operatio
             Operation::DeleteSheet(DeleteSheet { sheet })
         }
         Operation::ImportSheet(import) => Operation::ImportSheet(transform_import(import, map)),
+        Operation::SetName(set) => Operation::SetName(transform_name(set, map)),
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => operation.clone(),
     })
 }
@@ -80,10 +84,12 @@ fn transform_import(import: &ImportSheet, map: &SpaceMap) -> ImportSheet {
 
 fn transform_cells(set: &SetCells, map: &SpaceMap) -> Option<SetCells> {
     let (sheet, sheet_map) = target_sheet(set.sheet, map)?;
+    let mut formulas = FormulaTransform::new(map, set.sheet);
     let transform_cell = |edit: &CellEdit| {
         let row = sheet_map.rows.get(edit.row)?;
         let column = sheet_map.columns.get(edit.column)?;
-        Some(CellEdit { row, column, ..edit.clone() })
+        let formula = edit.formula.as_deref().map(|text| formulas.transform(text));
+        Some(CellEdit { row, column, formula, ..edit.clone() })
     };
     let mut cells: Vec<CellEdit> = set.cells.iter().filter_map(transform_cell).collect();
     if cells.is_empty() {

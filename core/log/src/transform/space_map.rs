@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::formula_sheets::FormulaSheets;
 use cellar_base::limits::MAX_AXIS_RUNS;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
+use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::{DeleteSpans, InsertBefore, Operation, SheetId};
 
 /// Map of a workbook's coordinates from an older state to a later state. A sheet without a sheet
@@ -18,6 +20,7 @@ pub struct SpaceMap {
     /// Numbers of the sheets that the author added. For the author, such a number refers to the
     /// author's own sheet, even if others added a sheet with the same number.
     own_sheets: BTreeSet<SheetId>,
+    formula_sheets: FormulaSheets,
 }
 
 /// Coordinate map of a single sheet.
@@ -75,7 +78,35 @@ impl SpaceMap {
     /// because it never transforms an operation that adds a sheet.
     #[must_use]
     pub fn without_added_sheets(&self) -> Self {
-        Self::from_sheets(self.sheets.clone())
+        let formula_sheets = self.formula_sheets.clone();
+        Self::from_sheets(self.sheets.clone()).with_formula_sheets(formula_sheets)
+    }
+
+    /// Returns the map with the sheets that formulas of the author may name. `author_tabs` are those
+    /// that the author has seen, and `later_tabs` those of the later state.
+    #[must_use]
+    pub fn with_tabs(self, author_tabs: &Tabs, later_tabs: &Tabs) -> Self {
+        let later_number = |sheet| self.sheet_map(sheet).target;
+        let formula_sheets = FormulaSheets::new(author_tabs, later_tabs, later_number);
+        self.with_formula_sheets(formula_sheets)
+    }
+
+    /// Returns the map with the sheets of a stored map.
+    #[must_use]
+    pub fn with_formula_sheets(self, formula_sheets: FormulaSheets) -> Self {
+        Self { formula_sheets, ..self }
+    }
+
+    /// Returns the map without sheets that the formulas of `operations` do not name.
+    #[must_use]
+    pub fn with_sheets_named_in(&self, operations: &[Operation]) -> Self {
+        self.clone().with_formula_sheets(self.formula_sheets.named_in(operations))
+    }
+
+    /// Returns the sheets that formulas of the author may name.
+    #[must_use]
+    pub fn formula_sheets(&self) -> &FormulaSheets {
+        &self.formula_sheets
     }
 
     pub(crate) fn keeps_order(&self) -> bool {
@@ -85,7 +116,10 @@ impl SpaceMap {
     /// Whether the map changes nothing.
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        self.sheets.is_empty() && self.added_sheets.is_empty() && self.own_sheets.is_empty()
+        self.sheets.is_empty()
+            && self.added_sheets.is_empty()
+            && self.own_sheets.is_empty()
+            && self.formula_sheets.has_same_names()
     }
 
     /// Returns the map of a sheet, given its number in the older state. If no map is stored for the
@@ -257,6 +291,7 @@ impl AxisChange {
             | Operation::ClearRange(_)
             | Operation::SetFormat(_)
             | Operation::RenameSheet(_)
+            | Operation::SetName(_)
             | Operation::Undo(_)
             | Operation::Revert(_)
             | Operation::Rejected(_) => None,

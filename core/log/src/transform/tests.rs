@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use super::*;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::cell::Value;
-use cellar_sheet::operation::random::any_operation;
+use cellar_sheet::metadata::Tabs;
+use cellar_sheet::operation::random::{any_operation, any_operation_with_formulas};
 use cellar_sheet::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, Rejection,
-    RejectionReason, SetCells, SheetId, StoredOperation,
+    RejectionReason, RenameSheet, SetCells, SetName, SheetId, Spans, StoredOperation,
 };
 use cellar_sheet::oracle::PlainWorkbook;
 use cellar_sheet::oracle::intent::{Intent, redirect_to_existing_sheet};
@@ -38,6 +39,12 @@ fn after(
     (plain, done)
 }
 
+fn tabs_after(tabs: &Tabs, operations: &[Operation]) -> Tabs {
+    let mut tabs = tabs.clone();
+    operations.iter().for_each(|operation| tabs.apply(operation));
+    tabs
+}
+
 fn committed(operation: &Operation, map: &SpaceMap) -> Vec<Operation> {
     transform(operation, map).unwrap_or_else(|| vec![operation.clone()])
 }
@@ -55,24 +62,27 @@ proptest! {
     /// tracks rows, columns and sheets by identity.
     #[test]
     fn a_transformed_operation_has_the_intended_effect(
-        before in vec(any_operation(), 0..4),
-        others in vec(any_operation(), 1..5),
-        mine in any_operation(),
+        before in vec(any_operation_with_formulas(), 0..4),
+        others in vec(any_operation_with_formulas(), 1..5),
+        mine in any_operation_with_formulas(),
     ) {
-        let (base, _) = state(before);
+        let (base, before) = state(before);
         let (mut head, others) = after(&base, others, 10);
+        let base_tabs = tabs_after(&Tabs::default(), &before);
+        let head_tabs = tabs_after(&base_tabs, &others);
         let mine = redirect_to_existing_sheet(&base, mine);
         let mut expected = head.clone();
         Intent::of(&base, &mine, 20).apply(&mut expected);
-        for operation in committed(&mine, &SpaceMap::from_operations(&others)) {
+        let map = SpaceMap::from_operations(&others).with_tabs(&base_tabs, &head_tabs);
+        for operation in committed(&mine, &map) {
             head.apply(&operation, 20);
         }
         prop_assert!(head == expected, "others {:?}, mine {:?}", others, mine);
     }
 
     /// Transforming an operation with a combined map of several operations is equivalent to
-    /// transforming it against each of them in turn. Inserts and formats are exceptions: if the
-    /// rows around their position were deleted, only the combined map still determines the
+    /// transforming it against each of them in turn. Inserts, formats and names are exceptions: if
+    /// the rows around their position were deleted, only the combined map still determines the
     /// position.
     #[test]
     fn a_composed_map_equals_successive_transforms(
@@ -90,7 +100,10 @@ proptest! {
         }
         let around_gaps = matches!(
             mine,
-            Operation::SetFormat(_) | Operation::InsertRows(_) | Operation::InsertColumns(_)
+            Operation::SetFormat(_)
+                | Operation::InsertRows(_)
+                | Operation::InsertColumns(_)
+                | Operation::SetName(_)
         );
         if !around_gaps {
             prop_assert_eq!(committed(&mine, &SpaceMap::from_operations(&others)), step_by_step);
@@ -127,11 +140,12 @@ proptest! {
 /// - both insert into the same gap,
 /// - insert into a gap and delete a neighbour of the gap: the order determines whether the new row
 ///   has the format of a surrounding range,
+/// - both define or delete the same name,
 /// - both change sheet names, the number of sheets or which sheets exist.
 fn depends_on_order(one: &Operation, two: &Operation) -> bool {
     use Operation::{
         AddSheet, ClearRange, DeleteColumns, DeleteRows, DeleteSheet, ImportSheet, InsertColumns,
-        InsertRows, RenameSheet, SetCells, SetFormat,
+        InsertRows, RenameSheet, SetCells, SetFormat, SetName,
     };
     let of_sheets =
         |o: &Operation| matches!(o, AddSheet(_) | RenameSheet(_) | DeleteSheet(_) | ImportSheet(_));
@@ -149,6 +163,7 @@ fn depends_on_order(one: &Operation, two: &Operation) -> bool {
         (InsertRows(one), InsertRows(two)) | (InsertColumns(one), InsertColumns(two)) => {
             (one.sheet, one.before) == (two.sheet, two.before)
         }
+        (SetName(one), SetName(two)) => one.name == two.name,
         (
             SetCells(_) | ClearRange(_) | SetFormat(_),
             SetCells(_) | ClearRange(_) | SetFormat(_),
@@ -190,13 +205,52 @@ fn rows(before: u32, count: u32) -> Operation {
 }
 
 fn add(sheet: u32) -> Operation {
-    Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "new".into() })
+    Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "new".into(), before: None })
 }
 
 fn set(sheet: u32, row: u32) -> Operation {
     let value = Some(Value::Bool(true));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId(sheet), cells: vec![edit] })
+}
+
+fn set_formula(sheet: u32, text: &str) -> Operation {
+    let formula = Some(text.to_owned());
+    let edit = CellEdit { row: 0, column: 0, value: Some(Value::Empty), formula, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId(sheet), cells: vec![edit] })
+}
+
+#[test]
+fn references_of_pending_formulas_follow_rows_and_names_of_sheets() {
+    let rename = |name: &str| {
+        let rename = RenameSheet { sheet: SheetId(1), name: name.into() };
+        Operation::RenameSheet(rename)
+    };
+    let insert = InsertBefore { sheet: SheetId(1), before: 1, count: 2 };
+    let others = [Operation::InsertRows(insert), rename("Facts"), rows(2, 1)];
+    let base = tabs_after(&Tabs::default(), &[add(1)]);
+    let map = SpaceMap::from_operations(&others).with_tabs(&base, &tabs_after(&base, &others));
+    for (authored, expected) in [
+        ("=new!B3+B3+Other!B3", "=Facts!B5+B4+Other!B3"),
+        ("=SUM(Sheet1!2:3)+SUM($A:B)", "=SUM(Sheet1!2:4)+SUM($A:B)"),
+        ("=sheet1!B1", "=sheet1!B1"),
+        ("no formula", "no formula"),
+    ] {
+        let mine = set_formula(0, authored);
+        assert_eq!(committed(&mine, &map), [set_formula(0, expected)], "{authored}");
+    }
+    assert_eq!(committed(&set_formula(1, "=B3"), &map), [set_formula(1, "=B5")]);
+    // Only the name has changed.
+    let others = [rename("Facts")];
+    let map = SpaceMap::from_operations(&others).with_tabs(&base, &tabs_after(&base, &others));
+    assert_eq!(committed(&set_formula(0, "=new!B3"), &map), [set_formula(0, "=Facts!B3")]);
+    // Without names, only references to the own sheet are known.
+    let map = SpaceMap::from_operations(&[rows(0, 1)]);
+    let mut expected = set_formula(0, "=B4+new!B3");
+    if let Operation::SetCells(set) = &mut expected {
+        set.cells[0].row = 1;
+    }
+    assert_eq!(committed(&set_formula(0, "=B3+new!B3"), &map), [expected]);
 }
 
 #[test]
@@ -288,7 +342,7 @@ fn transformed_cells_are_sorted_and_round_trip() {
 
 #[test]
 fn clears_and_deletes_spare_rows_that_others_inserted_inside() {
-    use cellar_sheet::operation::{ClearRange, Spans};
+    use cellar_sheet::operation::ClearRange;
     let sheet = SheetId::FIRST;
     let insert = InsertBefore { sheet, before: 3, count: 1 };
     let map = SpaceMap::from_operations(&[
@@ -304,4 +358,35 @@ fn clears_and_deletes_spare_rows_that_others_inserted_inside() {
     for delete_of in [|d| Operation::DeleteRows(d), |d| Operation::DeleteColumns(d)] {
         assert_eq!(committed(&delete_of(delete(&inside)), &map), [delete_of(delete(&spared))]);
     }
+}
+
+#[test]
+fn a_definition_moves_with_the_cells_that_it_names() {
+    let sheets = [("Data".to_owned(), SheetId(1)), ("Mine".to_owned(), SheetId(2))];
+    let set = |formula: &str, sheets: &[(String, SheetId)]| {
+        let formula = Some(formula.to_owned());
+        let sheets = sheets.iter().cloned().collect();
+        Operation::SetName(SetName { name: "x".into(), formula, sheets })
+    };
+    let authored = set("=SUM(Data!$A$2:$A$10)+Mine!$B$1", &sheets);
+    let insert = InsertBefore { sheet: SheetId(1), before: 4, count: 2 };
+    let columns = DeleteSpans { sheet: SheetId(2), spans: Spans::one(0, 1) };
+    let others = [
+        Operation::InsertRows(insert),
+        Operation::DeleteColumns(columns),
+        Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }),
+    ];
+    let moved = set("=SUM(Data!$A$2:$A$12)+Mine!$A$1", &sheets);
+    assert_eq!(committed(&authored, &SpaceMap::from_operations(&others)), [moved]);
+    // The author's own new sheet gets another number.
+    let add = |sheet| {
+        Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "Mine".into(), before: None })
+    };
+    let mut map = SpaceMap::from_operations(&[add(2)]);
+    map.add_own(&add(2), &[add(3)]);
+    let renumbered = [sheets[0].clone(), ("Mine".to_owned(), SheetId(3))];
+    let expected = set("=SUM(Data!$A$2:$A$10)+Mine!$B$1", &renumbered);
+    assert_eq!(committed(&authored, &map), [expected]);
+    let delete = Operation::SetName(SetName::delete("x"));
+    assert_eq!(committed(&delete, &map), [delete]);
 }

@@ -26,8 +26,13 @@ fn at(num: u32) -> Position {
 
 fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     let mutations = vec![Mutation { base: at(base), authored, committed: None }];
-    let edits =
-        Edits { client: ClientKey([who; 8]), name: None, first_id: u64::from(num), mutations };
+    let edits = Edits {
+        client: ClientKey([who; 8]),
+        name: None,
+        merged: None,
+        first_id: u64::from(num),
+        mutations,
+    };
     Entry {
         log: LogId::from_uuid(uuid::Uuid::from_bytes([9; 16])),
         position: at(num),

@@ -6,6 +6,7 @@ mod change;
 #[cfg(test)]
 mod cost;
 mod map_builder;
+mod tab_changes;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,9 +15,11 @@ use crate::transform::{SpaceMap, transform};
 use cellar_base::identity::ClientKey;
 use cellar_base::limits::MAX_TRANSFORM_CHANGES;
 use cellar_base::position::Position;
+use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::{Operation, SheetId};
 use change::Change;
 use map_builder::{GROUP_COST, MapBuilder};
+use tab_changes::TabChanges;
 
 /// The changes after a position, as one client sees them. The client's own mutations are in log
 /// order, and their bases never decrease.
@@ -30,6 +33,7 @@ pub struct Viewpoint {
     /// Sheets that any client deleted or replaced, with the position of the deletion or
     /// replacement.
     deleted_sheets: BTreeMap<SheetId, Position>,
+    tab_changes: TabChanges,
 }
 
 /// Error if the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`.
@@ -58,6 +62,7 @@ impl Viewpoint {
             own_indexes: Vec::new(),
             cost: 0,
             deleted_sheets: BTreeMap::new(),
+            tab_changes: TabChanges::default(),
         }
     }
 
@@ -86,6 +91,7 @@ impl Viewpoint {
             self.add_own_mutation(position, base, authored, committed);
         } else {
             self.record_deleted_sheets(position, committed);
+            self.tab_changes.add(position, None, committed);
             self.add_foreign_operations(position, committed);
         }
     }
@@ -100,6 +106,8 @@ impl Viewpoint {
         committed: &[Operation],
     ) {
         self.record_deleted_sheets(position, committed);
+        let seen_operation = Some(authored).filter(|authored| !authored.is_resolved_on_append());
+        self.tab_changes.add(position, seen_operation, committed);
         if authored.is_resolved_on_append() {
             // The client has never seen the operations computed for its undo or revert.
             self.add_foreign_operations(position, committed);
@@ -171,13 +179,32 @@ impl Viewpoint {
         if self.exceeds_transform_limit() {
             return Err(TooManyChanges);
         }
-        // A client that sends a mutation with a base has received all entries up to that base.
-        let seen_base = match self.last_own_mutation() {
-            Some(last_own) if last_own.position > base => last_own.base.max(base),
-            _ => base,
-        };
+        let seen_base = self.seen_base(base);
         let mut pending_mutations = self.pending_at(seen_base)?;
         Ok(self.build_map(seen_base, None, &mut pending_mutations))
+    }
+
+    /// A client that sends a mutation with a base has received all entries up to that base.
+    fn seen_base(&self, base: Position) -> Position {
+        match self.last_own_mutation() {
+            Some(last_own) if last_own.position > base => last_own.base.max(base),
+            _ => base,
+        }
+    }
+
+    /// Returns whether any change after `position` moves cells or changes names of sheets.
+    #[must_use]
+    pub fn has_changes_after(&self, position: Position) -> bool {
+        let moves_cells = self.changes.last().is_some_and(|last| last.position() > position);
+        moves_cells || self.tab_changes.last_position() > Some(position)
+    }
+
+    /// Returns the tabs that the client has seen when it wrote a mutation with this base, and those
+    /// after the latest entry. `start_tabs` are those at the position `start`, which is at or before
+    /// the base.
+    #[must_use]
+    pub fn tabs_from(&self, start: Position, start_tabs: &Tabs, base: Position) -> (Tabs, Tabs) {
+        self.tab_changes.seen_and_latest(start, start_tabs, self.seen_base(base))
     }
 
     /// Returns the position of the first entry that [`Viewpoint::map_from`] needs for a mutation on

@@ -23,20 +23,6 @@ pub(super) struct DateTime {
     pub(super) second_of_day: i64,
 }
 
-impl DateTime {
-    pub(super) fn hour(self) -> i64 {
-        self.second_of_day / SECONDS_PER_HOUR
-    }
-
-    pub(super) fn minute(self) -> i64 {
-        self.second_of_day % SECONDS_PER_HOUR / SECONDS_PER_MINUTE
-    }
-
-    pub(super) fn second(self) -> i64 {
-        self.second_of_day % SECONDS_PER_MINUTE
-    }
-}
-
 /// Returns the serial number of a date and a time of day, given in seconds since midnight. Months
 /// and days are counted from 1. Returns `None` if the date does not exist or is before 1900-03-01.
 #[must_use]
@@ -59,19 +45,106 @@ pub(super) fn to_serial(date: DateTime) -> Option<f64> {
 
 /// Returns the date and time of a serial number, rounded to one second. Returns `None` if the date
 /// is before 1900-03-01 or after 9999-12-31.
-pub(super) fn from_serial(serial: f64) -> Option<DateTime> {
-    let total_seconds = round_to_integer(serial * SERIAL_SECONDS_PER_DAY)?;
-    let days = total_seconds.div_euclid(SECONDS_PER_DAY);
-    let second_of_day = total_seconds.rem_euclid(SECONDS_PER_DAY);
-    if !(FIRST_SERIAL..=LAST_SERIAL).contains(&days) {
-        return None;
-    }
-    let (year, month, day) = civil_from_days(days);
+#[cfg(test)]
+fn from_serial(serial: f64) -> Option<DateTime> {
+    let split = SplitSerial::of(serial, 0)?;
+    let CivilDate { year, month, day } = split.civil_date()?;
+    let second_of_day = split.units_of_day;
     Some(DateTime { year, month, day, second_of_day })
 }
 
+/// A date of the Gregorian calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CivilDate {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+}
+
+/// A serial number, split into days and the time of day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SplitSerial {
+    days: i64,
+    /// Seconds, or decimal fractions of seconds.
+    units_of_day: i64,
+    units_per_second: i64,
+}
+
+impl SplitSerial {
+    /// Splits a serial number, rounded to `second_decimals` decimals of a second, at most 3. Returns
+    /// `None` if it is negative or after 9999-12-31.
+    pub(super) fn of(serial: f64, second_decimals: usize) -> Option<Self> {
+        let (units_per_second, float_units_per_second) = match second_decimals {
+            0 => (1, 1.0),
+            1 => (10, 10.0),
+            2 => (100, 100.0),
+            _ => (1_000, 1_000.0),
+        };
+        if serial < 0.0 {
+            return None;
+        }
+        let total_units =
+            round_to_integer(serial * SERIAL_SECONDS_PER_DAY * float_units_per_second)?;
+        let units_per_day = SECONDS_PER_DAY * units_per_second;
+        let days = total_units.div_euclid(units_per_day);
+        let units_of_day = total_units.rem_euclid(units_per_day);
+        if days > LAST_SERIAL {
+            return None;
+        }
+        Some(Self { days, units_of_day, units_per_second })
+    }
+
+    /// Returns `None` before 1900-03-01.
+    pub(super) fn civil_date(self) -> Option<CivilDate> {
+        if self.days < FIRST_SERIAL {
+            return None;
+        }
+        let (year, month, day) = civil_from_days(self.days);
+        Some(CivilDate { year, month, day })
+    }
+
+    fn second_of_day(self) -> i64 {
+        self.units_of_day / self.units_per_second
+    }
+
+    /// Returns the day of the week, from 0 for Sunday.
+    pub(super) fn weekday(self) -> usize {
+        const SERIAL_OF_A_SUNDAY: i64 = 1;
+        usize::try_from((self.days - SERIAL_OF_A_SUNDAY).rem_euclid(7)).unwrap_or(0)
+    }
+
+    pub(super) fn hour(self) -> i64 {
+        self.second_of_day() / SECONDS_PER_HOUR
+    }
+
+    pub(super) fn minute(self) -> i64 {
+        self.second_of_day() % SECONDS_PER_HOUR / SECONDS_PER_MINUTE
+    }
+
+    pub(super) fn second(self) -> i64 {
+        self.second_of_day() % SECONDS_PER_MINUTE
+    }
+
+    pub(super) fn millisecond(self) -> i64 {
+        self.units_of_day % self.units_per_second * (1_000 / self.units_per_second)
+    }
+
+    pub(super) fn elapsed_hours(self) -> i64 {
+        self.elapsed_seconds() / SECONDS_PER_HOUR
+    }
+
+    pub(super) fn elapsed_minutes(self) -> i64 {
+        self.elapsed_seconds() / SECONDS_PER_MINUTE
+    }
+
+    pub(super) fn elapsed_seconds(self) -> i64 {
+        self.days * SECONDS_PER_DAY + self.second_of_day()
+    }
+}
+
 fn round_to_integer(number: f64) -> Option<i64> {
-    super::value::exact_integer(number.round())
+    // Adding 0 turns -0 into 0.
+    super::value::exact_integer(number.round() + 0.0)
 }
 
 /// Returns the serial number of a calendar date, or `None` if the date does not exist.

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// An error value of a cell, such as `#N/A`. Its number is stored in logs, so it must never change.
+/// An error value of a cell, such as `#N/A`.
+// The numbers are stored in logs, so they must never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[repr(u8)]

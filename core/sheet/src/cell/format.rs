@@ -1,27 +1,28 @@
 //! Formats the values of cells for display.
 //!
-//! The supported number formats are `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates
-//! and times composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. A value with any
-//! other number format is displayed as `General`.
+//! Exports display millions of cells, so the most frequent number formats are displayed without
+//! parsing them: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times composed of
+//! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. All others are parsed for each cell.
 
 use std::fmt::Write;
 
 use super::Value;
-use super::date::{DateTime, from_serial};
+use super::date::SplitSerial;
+use super::general::{GENERAL, general};
+use super::number_format::NumberFormat;
 
-/// Number format of a cell without an explicit format.
-pub const GENERAL: &str = "General";
-/// Maximum number of decimals in a supported number format. An `f64` has about 15 significant
+/// Maximum number of decimals in a number format of typed numbers. A number has 15 significant
 /// digits.
 pub(super) const MAX_DECIMALS: usize = 15;
 
-/// Returns the text that displays `value` in the number format `format`.
+/// Returns the text that displays `value` in the number format `format`. A format that cannot be
+/// parsed displays numbers as `General` and text as it is.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
     match value {
         Value::Empty => String::new(),
         Value::Number(number) => display_number(*number, format),
-        Value::Text(text) => text.clone(),
+        Value::Text(text) => display_text(text, format),
         Value::Bool(true) => "TRUE".to_owned(),
         Value::Bool(false) => "FALSE".to_owned(),
         Value::Error(code) => code.to_string(),
@@ -32,23 +33,53 @@ fn display_number(number: f64, format: &str) -> String {
     if format == GENERAL {
         return general(number);
     }
-    if let Some(decimals) = decimals_of(format) {
-        return format!("{number:.decimals$}");
+    if let Some(decimals) = decimals_of(format)
+        && is_far_from_a_tie(number.abs(), decimals)
+    {
+        return display_decimals(number, decimals);
     }
-    date_tokens(format)
-        .and_then(|tokens| Some(display_date(from_serial(number)?, &tokens)))
-        .unwrap_or_else(|| general(number))
+    if let Some(tokens) = date_tokens(format)
+        && let Some(text) = display_date(number, &tokens)
+    {
+        return text;
+    }
+    match NumberFormat::parse(format) {
+        Ok(parsed) => parsed.display(number),
+        Err(_) => general(number),
+    }
 }
 
-/// Formats a number as the shortest string that parses to the same number.
-#[must_use]
-pub fn general(number: f64) -> String {
-    let magnitude = number.abs();
-    if magnitude >= 1e21 || (magnitude < 1e-6 && magnitude > 0.0) {
-        format!("{number:e}")
-    } else {
-        format!("{number}")
+/// Text has a section of its own in formats with `@` or with four sections.
+fn display_text(text: &str, format: &str) -> String {
+    const SEPARATORS_OF_FOUR_SECTIONS: usize = 3;
+    let may_format_text =
+        format.contains('@') || format.matches(';').count() >= SEPARATORS_OF_FOUR_SECTIONS;
+    if !may_format_text || format == "@" {
+        return text.to_owned();
     }
+    match NumberFormat::parse(format) {
+        Ok(parsed) => parsed.display_text(text),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// The number must be far from a tie.
+fn display_decimals(number: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", number.abs());
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    // A number that is rounded to zero has no sign. A negative zero is displayed as it was typed.
+    let has_sign = number.is_sign_negative() && (number == 0.0 || !is_zero);
+    if has_sign { format!("-{text}") } else { text }
+}
+
+/// Returns whether the number is rounded alike in binary, which is several times as fast, and as a
+/// decimal number of 15 digits. Below 10¹¹, the 15 digits and the multiplication change less than a
+/// thousandth of the last displayed digit.
+fn is_far_from_a_tie(magnitude: f64, decimals: usize) -> bool {
+    const POWERS: [f64; MAX_DECIMALS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let scaled = POWERS.get(decimals).map_or(f64::INFINITY, |power| magnitude * power);
+    scaled < 1e11 && (scaled.fract() - 0.5).abs() > 1e-3
 }
 
 /// Returns the number of decimals in a number format such as `0`, `0.0` or `0.00`, or `None` for
@@ -74,31 +105,44 @@ pub(super) enum DateToken {
     Separator(char),
 }
 
-/// Returns `None` if `format` is not a supported date format.
+/// Returns `None` if `format` has other parts than those of [`DateToken`].
 pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     let mut tokens = Vec::new();
+    let mut last_unit = None;
     let mut remaining = format;
     while let Some(first) = remaining.chars().next() {
         let after_repetitions = remaining.trim_start_matches(first);
         let repetitions = remaining.len() - after_repetitions.len();
         let token = match (first, repetitions) {
             ('y', 4) => DateToken::Year,
-            ('m', 2) if tokens.contains(&DateToken::Hour) => DateToken::Minute,
+            ('m', 2) if last_unit == Some(DateToken::Hour) => DateToken::Minute,
             ('m', 2) => DateToken::Month,
             ('d', 2) => DateToken::Day,
             ('h', 2) => DateToken::Hour,
+            // In `mm:ss`, the minutes are before the seconds.
+            ('s', 2) if last_unit == Some(DateToken::Month) => return None,
             ('s', 2) => DateToken::Second,
             ('-' | '/' | '.' | ':' | ' ' | 'T', 1) => DateToken::Separator(first),
             _ => return None,
         };
+        if !matches!(token, DateToken::Separator(_)) {
+            last_unit = Some(token);
+        }
         tokens.push(token);
         remaining = after_repetitions;
     }
-    let has_only_separators = tokens.iter().all(|token| matches!(token, DateToken::Separator(_)));
-    if has_only_separators { None } else { Some(tokens) }
+    last_unit.map(|_| tokens)
 }
 
-pub(super) fn display_date(date: DateTime, tokens: &[DateToken]) -> String {
+/// Returns `None` if the number is not a date.
+fn display_date(number: f64, tokens: &[DateToken]) -> Option<String> {
+    let is_time = |token: &DateToken| {
+        matches!(token, DateToken::Hour | DateToken::Minute | DateToken::Second)
+    };
+    // A date without a time is only corrected for the imprecision of serials.
+    let second_decimals = if tokens.iter().any(is_time) { 0 } else { 3 };
+    let split = SplitSerial::of(number, second_decimals)?;
+    let date = split.civil_date()?;
     let mut text = String::new();
     for token in tokens {
         // Writing to a `String` cannot fail.
@@ -106,17 +150,19 @@ pub(super) fn display_date(date: DateTime, tokens: &[DateToken]) -> String {
             DateToken::Year => write!(text, "{:04}", date.year),
             DateToken::Month => write!(text, "{:02}", date.month),
             DateToken::Day => write!(text, "{:02}", date.day),
-            DateToken::Hour => write!(text, "{:02}", date.hour()),
-            DateToken::Minute => write!(text, "{:02}", date.minute()),
-            DateToken::Second => write!(text, "{:02}", date.second()),
+            DateToken::Hour => write!(text, "{:02}", split.hour()),
+            DateToken::Minute => write!(text, "{:02}", split.minute()),
+            DateToken::Second => write!(text, "{:02}", split.second()),
             DateToken::Separator(separator) => write!(text, "{separator}"),
         };
     }
-    text
+    Some(text)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -128,15 +174,38 @@ mod tests {
             (1e-9, "General", "1e-9"),
             (12.0, "0", "12"),
             (12.8, "0.00", "12.80"),
+            (1.005, "0.00", "1.01"),
+            (-0.001, "0.00", "0.00"),
+            (-0.0, "0.00", "-0.00"),
             (0.0, "0.0", "0.0"),
+            (1_234_567_890_123_456.0, "0", "1234567890123456"),
             (40_909.0, "yyyy/mm/dd", "2012/01/01"),
             (40_909.5, "yyyy-mm-dd hh:mm:ss", "2012-01-01 12:00:00"),
+            (40_909.5, "hh:mm dd.mm.yyyy", "12:00 01.01.2012"),
+            (40_909.999_999, "yyyy-mm-dd", "2012-01-01"),
             (0.5, "yyyy-mm-dd", "0.5"),
-            (12.0, "#,##0 \"pieces\"", "12"),
-            (12.0, "--", "12"),
+            (0.5, "hh:mm", "12:00"),
+            (12.0, "#,##0 \"pieces\"", "12 pieces"),
+            (12.0, "--", "--"),
             (12.0, "", "12"),
+            (12.0, "nonsense", "12"),
         ] {
             assert_eq!(display(&Value::Number(number), format), text, "{number} as {format}");
+        }
+    }
+
+    #[test]
+    fn text_under_formats() {
+        for (format, text) in [
+            ("General", "x"),
+            ("0.00", "x"),
+            ("@", "x"),
+            ("\"Mr. \"@", "Mr. x"),
+            ("0;-0;0;\"text\"", "text"),
+            (";;;", ""),
+            ("nonsense@", "x"),
+        ] {
+            assert_eq!(display(&Value::Text("x".into()), format), text, "{format}");
         }
     }
 
@@ -147,6 +216,20 @@ mod tests {
         assert_eq!(decimals_of(&format(MAX_DECIMALS + 1)), None);
         for other in ["0.", "00", "0.0x", ".0", "1.0"] {
             assert_eq!(decimals_of(other), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn frequent_formats_are_displayed_as_if_they_were_parsed(
+            number in prop_oneof![any::<f64>(), -3e6..3e6, -1e12..1e12, 0.0..100.0, (-9_999..9_999).prop_map(|n| f64::from(n) / 1000.0)],
+            format in prop_oneof!["0|0\\.0{1,15}", "(yyyy|mm|dd|hh|ss|[-/.: T]){1,8}"],
+        ) {
+            prop_assume!(number.is_finite());
+            let parsed = NumberFormat::parse(&format).map(|it| it.display(number));
+            if decimals_of(&format).is_some() || date_tokens(&format).is_some() {
+                prop_assert_eq!(Ok(display(&Value::Number(number), &format)), parsed);
+            }
         }
     }
 }

@@ -1,15 +1,20 @@
 //! Cells: their values and number formats, and the parsing of typed text.
 
 mod date;
+mod decimal;
 mod error_code;
 mod format;
+mod general;
+mod number_format;
 mod typing;
 mod value;
 
 pub use date::date_serial;
 pub use error_code::ErrorCode;
-pub use format::{GENERAL, display, general};
-pub use typing::{TypedText, recognise, typed_or_text};
+pub use format::display;
+pub use general::{GENERAL, general};
+pub use number_format::{NumberFormat, NumberFormatError, NumberFormatFault};
+pub use typing::{TypedText, recognise, typed_cell, typed_or_text};
 pub(crate) use value::exact_integer;
 pub use value::{Value, json_text_bytes};
 

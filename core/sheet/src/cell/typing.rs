@@ -1,10 +1,11 @@
-//! Converts typed text to values. Text becomes a number, date or boolean only if the value is
-//! displayed as exactly the same text. Codes such as `0E8` and `007` therefore remain text.
+//! Converts typed text to values and formulas. Text becomes a number, date or boolean only if the
+//! value is displayed as exactly the same text. Codes such as `0E8` and `007` therefore remain text.
 
 use std::ops::RangeInclusive;
 
 use super::date::{DateTime, SECONDS_PER_HOUR, SECONDS_PER_MINUTE, to_serial};
-use super::format::{DateToken, GENERAL, MAX_DECIMALS, date_tokens, display};
+use super::format::{DateToken, MAX_DECIMALS, date_tokens, display};
+use super::general::GENERAL;
 use super::value::Value;
 
 /// The recognized date formats. All of them start with the year, because the order of day and month
@@ -12,12 +13,33 @@ use super::value::Value;
 const DATE_FORMATS: [&str; 4] =
     ["yyyy-mm-dd", "yyyy/mm/dd", "yyyy-mm-dd hh:mm:ss", "yyyy-mm-ddThh:mm:ss"];
 
-/// A recognized value, and the number format in which it is displayed as it was typed.
+/// A recognized value or formula, and the number format in which the value is displayed as it was
+/// typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedText {
     pub value: Value,
+    /// Formula, starting with `=`. Its value is [`Value::Empty`].
+    pub formula: Option<String>,
     /// Number format, or `None` for `General`.
     pub format: Option<String>,
+}
+
+impl TypedText {
+    /// Creates a value without a formula, displayed in the number format `General`.
+    #[must_use]
+    pub fn of_value(value: Value) -> Self {
+        Self { value, formula: None, format: None }
+    }
+}
+
+/// Converts a text that was typed into a cell. A text that starts with `=` is a formula, whose
+/// syntax is not checked here. Any other text is converted by [`typed_or_text`].
+#[must_use]
+pub fn typed_cell(text: &str) -> TypedText {
+    if !text.starts_with('=') {
+        return typed_or_text(text);
+    }
+    TypedText { value: Value::Empty, formula: Some(text.to_owned()), format: None }
 }
 
 /// Recognizes a number, date or boolean that is displayed exactly as `text`.
@@ -25,10 +47,10 @@ pub struct TypedText {
 pub fn recognise(text: &str) -> Option<TypedText> {
     match text {
         "TRUE" => {
-            return Some(TypedText { value: Value::Bool(true), format: None });
+            return Some(TypedText::of_value(Value::Bool(true)));
         }
         "FALSE" => {
-            return Some(TypedText { value: Value::Bool(false), format: None });
+            return Some(TypedText::of_value(Value::Bool(false)));
         }
         _ => {}
     }
@@ -40,7 +62,7 @@ pub fn recognise(text: &str) -> Option<TypedText> {
 #[must_use]
 pub fn typed_or_text(text: &str) -> TypedText {
     if text.is_empty() {
-        return TypedText { value: Value::Empty, format: None };
+        return TypedText::of_value(Value::Empty);
     }
     if let Some(typed) = recognise(text) {
         return typed;
@@ -49,7 +71,7 @@ pub fn typed_or_text(text: &str) -> TypedText {
         Ok(code) => Value::Error(code),
         Err(_) => Value::Text(text.to_owned()),
     };
-    TypedText { value, format: None }
+    TypedText::of_value(value)
 }
 
 fn recognise_number(text: &str) -> Option<TypedText> {
@@ -61,7 +83,7 @@ fn recognise_number(text: &str) -> Option<TypedText> {
     }
     let value = Value::Number(text.parse().ok()?);
     if display(&value, GENERAL) == text {
-        return Some(TypedText { value, format: None });
+        return Some(TypedText::of_value(value));
     }
     let (_, decimals) = text.split_once('.')?;
     if decimals.is_empty() || decimals.len() > MAX_DECIMALS {
@@ -71,7 +93,7 @@ fn recognise_number(text: &str) -> Option<TypedText> {
     if display(&value, &fixed_decimals_format) != text {
         return None;
     }
-    Some(TypedText { value, format: Some(fixed_decimals_format) })
+    Some(TypedText { format: Some(fixed_decimals_format), ..TypedText::of_value(value) })
 }
 
 fn recognise_date(text: &str) -> Option<TypedText> {
@@ -81,7 +103,7 @@ fn recognise_date(text: &str) -> Option<TypedText> {
         if display(&value, format) != text {
             return None;
         }
-        Some(TypedText { value, format: Some((*format).to_owned()) })
+        Some(TypedText { format: Some((*format).to_owned()), ..TypedText::of_value(value) })
     })
 }
 
@@ -163,8 +185,19 @@ mod tests {
             ("2012-01-01T12:00:00", Value::Number(40_909.5), Some("yyyy-mm-ddThh:mm:ss")),
         ] {
             let format = format.map(str::to_owned);
-            assert_eq!(recognise(text), Some(TypedText { value, format }), "{text}");
+            assert_eq!(recognise(text), Some(TypedText { value, formula: None, format }), "{text}");
         }
+    }
+
+    #[test]
+    fn text_that_starts_with_an_equals_sign_is_a_formula() {
+        let formula = typed_cell("=SUM(A1:A3)");
+        assert_eq!((formula.value, formula.format), (Value::Empty, None));
+        assert_eq!(formula.formula.as_deref(), Some("=SUM(A1:A3)"));
+        for text in [" =A1", "'=A1", "A1", "2.50", ""] {
+            assert_eq!(typed_cell(text), typed_or_text(text), "{text}");
+        }
+        assert_eq!(typed_or_text("=A1").value, Value::Text("=A1".to_owned()));
     }
 
     #[test]

@@ -161,7 +161,10 @@ impl utoipa::PartialSchema for Value {
             .property("error", <ErrorCode as utoipa::PartialSchema>::schema())
             .required("error");
         OneOfBuilder::new()
-            .description(Some("Null (empty), a number, text, a boolean, or an error value."))
+            .description(Some(
+                "Null (empty), a number, text, a boolean, or an error value. A date is a number: the days since \
+                 1899-12-30, in a cell with a date format such as `yyyy-mm-dd`.",
+            ))
             .item(schema_of(Type::Null))
             .item(schema_of(Type::Number))
             .item(schema_of(Type::String))

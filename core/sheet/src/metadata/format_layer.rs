@@ -6,8 +6,8 @@ use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::GENERAL;
 use crate::operation::SetFormat;
-use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_RANGE_FORMAT_SPANS, MAX_RANGE_FORMATS};
+use cellar_grid::{Span, Spans};
 
 /// A range and its number format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! each insertion. A range format grows only if rows are inserted inside its range, and the final
 //! order of the rows does not show this.
 
+mod defined_names;
 mod format_layer;
 mod names;
 mod sheet_numbers;
@@ -11,6 +12,7 @@ mod sheet_set;
 mod summary;
 mod tabs;
 
+pub use defined_names::{DefinedName, DefinedNames, TooManyNames, UnreadableName};
 pub use format_layer::{FormatLayer, RangeFormat, TooManyRangeFormats};
 pub use sheet_numbers::SheetNumbers;
 pub use sheet_set::{SheetFault, SheetSet};
@@ -18,10 +20,11 @@ pub use summary::StateSummary;
 pub use tabs::Tabs;
 
 pub use crate::extent::Extent;
+pub use cellar_formula::reference::SheetNames;
 
 use std::collections::BTreeMap;
 
-use crate::sheet_id::SheetId;
+use cellar_grid::SheetId;
 
 /// Workbook metadata, stored in a snapshot root.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +33,8 @@ pub struct WorkbookMetadata {
     pub tabs: Tabs,
     /// Metadata of each sheet.
     pub sheets: BTreeMap<SheetId, SheetMetadata>,
+    /// Names that formulas use.
+    pub names: DefinedNames,
 }
 
 /// Sheet metadata: the state of a sheet without its cells.
@@ -44,6 +49,6 @@ pub struct SheetMetadata {
 impl Default for WorkbookMetadata {
     fn default() -> Self {
         let sheets = BTreeMap::from([(SheetId::FIRST, SheetMetadata::default())]);
-        Self { tabs: Tabs::default(), sheets }
+        Self { tabs: Tabs::default(), sheets, names: DefinedNames::default() }
     }
 }

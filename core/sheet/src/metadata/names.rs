@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sheet_id::SheetId;
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
+use cellar_grid::SheetId;
 
 /// Maximum number of digits of a number that is appended to a name. A workbook has fewer sheets
 /// than there are such numbers.

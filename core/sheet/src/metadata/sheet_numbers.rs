@@ -1,8 +1,8 @@
 //! The set of all sheet numbers that were ever used in a spreadsheet.
 
-use crate::sheet_id::SheetId;
-use crate::spans::{Span, Spans};
 use cellar_base::limits::MAX_SHEET_NUMBER_RUNS;
+use cellar_grid::SheetId;
+use cellar_grid::{Span, Spans};
 
 /// The set of all sheet numbers that were ever used in a spreadsheet. It is stored as runs of
 /// consecutive numbers.

@@ -2,9 +2,9 @@
 
 use super::SheetNumbers;
 use crate::operation::Operation;
-use crate::sheet_id::SheetId;
-use crate::spans::Spans;
 use cellar_base::limits::{MAX_SHEET_NUMBER_STEP, MAX_SHEETS};
+use cellar_grid::SheetId;
+use cellar_grid::Spans;
 
 /// The numbers of the existing sheets, and the numbers of all sheets that ever existed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use super::{SheetSet, WorkbookMetadata};
 use crate::operation::{Operation, SetFormat};
-use crate::spans::Spans;
 use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SUMMARY_RUNS};
+use cellar_grid::Spans;
 
 /// The sheet numbers of a workbook, and an upper bound on the size of its range formats.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::names::Names;
 use super::{SheetFault, SheetNumbers, SheetSet};
-use crate::operation::{AddSheet, ImportSheet};
-use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
-use crate::spans::Spans;
+use crate::operation::{AddSheet, ImportSheet, Operation};
+use cellar_formula::reference::SheetNames;
+use cellar_grid::{FIRST_SHEET_NAME, SheetId, Spans};
 
 /// Order and names of a workbook's sheets.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,16 @@ impl Default for Tabs {
     fn default() -> Self {
         let sheet_names = vec![(SheetId::FIRST, FIRST_SHEET_NAME.to_owned())];
         Self::from_parts(sheet_names, SheetNumbers::default())
+    }
+}
+
+impl SheetNames for Tabs {
+    fn number(&self, name: &str) -> Option<SheetId> {
+        self.named(name)
+    }
+
+    fn name(&self, sheet: SheetId) -> Option<&str> {
+        Self::name(self, sheet)
     }
 }
 
@@ -89,14 +99,16 @@ impl Tabs {
         self.sheets_by_name.unique_name(name, named_sheet)
     }
 
-    /// Adds a sheet after the last sheet.
+    /// Adds a sheet before the sheet that `add` names. If it names none or that sheet does not exist,
+    /// the new sheet is added after the last sheet.
     ///
     /// # Errors
     /// Returns [`SheetFault`] and changes nothing if the sheet cannot be added.
     pub fn add(&mut self, add: &AddSheet) -> Result<(), SheetFault> {
         self.numbers.add(add.sheet)?;
         let name = self.unique_name(&add.name, None);
-        self.push(add.sheet, name);
+        let next_index = self.order.iter().position(|sheet| Some(*sheet) == add.before);
+        self.insert(next_index.unwrap_or(self.order.len()), add.sheet, name);
         Ok(())
     }
 
@@ -115,6 +127,17 @@ impl Tabs {
         let name = self.unique_name(&import.name, None);
         self.insert(tab_index, import.sheet, name);
         Ok(())
+    }
+
+    /// Applies a committed operation. An operation that does not fit changes nothing.
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::AddSheet(add) => self.add(add).unwrap_or_default(),
+            Operation::ImportSheet(import) => self.import(import).unwrap_or_default(),
+            Operation::DeleteSheet(delete) => self.delete(delete.sheet).unwrap_or_default(),
+            Operation::RenameSheet(rename) => self.rename(rename.sheet, &rename.name),
+            _ => {}
+        }
     }
 
     fn push(&mut self, sheet: SheetId, name: String) {

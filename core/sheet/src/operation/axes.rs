@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::InvalidOperation;
-use crate::axis::Axis;
-use crate::sheet_id::SheetId;
-use crate::spans::{Span, Spans};
 use cellar_base::limits::{MAX_INSERT, MAX_SPANS};
+use cellar_grid::Axis;
+use cellar_grid::SheetId;
+use cellar_grid::{Span, Spans};
 
 /// Inserts blank rows or columns. Cells that move past the end of the largest possible sheet are
 /// discarded.
@@ -61,7 +61,7 @@ impl DeleteSpans {
 /// Returns [`InvalidOperation`] if there are no spans or too many, or if a span is empty or extends
 /// past the end of the axis.
 pub(super) fn validated_spans(spans: Spans, axis: Axis) -> Result<Spans, InvalidOperation> {
-    let Spans(mut sorted_spans) = spans;
+    let mut sorted_spans = spans.into_vec();
     if sorted_spans.is_empty() || sorted_spans.iter().any(|span| span.count == 0) {
         return Err(InvalidOperation::EmptySpan { axis_name: axis.name() });
     }
@@ -93,7 +93,9 @@ mod tests {
     use super::*;
 
     fn spans(list: &[(u32, u32)]) -> Spans {
-        Spans(list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect())
+        Spans::unsorted(
+            list.iter().map(|(first, count)| Span { first: *first, count: *count }).collect(),
+        )
     }
 
     #[test]
@@ -117,7 +119,8 @@ mod tests {
             assert!(validated_spans(spans(&[bad]), Axis::Columns).is_err(), "{bad:?}");
         }
         assert!(validated_spans(spans(&[]), Axis::Columns).is_err());
-        let many = |count| Spans((0..count).map(|i| Span { first: 2 * i, count: 1 }).collect());
+        let many =
+            |count| Spans::unsorted((0..count).map(|i| Span { first: 2 * i, count: 1 }).collect());
         let max = u32::try_from(MAX_SPANS).unwrap();
         assert!(validated_spans(many(max), Axis::Rows).is_ok());
         assert!(validated_spans(many(max + 1), Axis::Rows).is_err());

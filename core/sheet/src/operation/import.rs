@@ -3,18 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidOperation, sheets};
-use crate::axis::Axis;
 use crate::cell::json_text_bytes;
 use crate::extent::Extent;
-use crate::sheet_id::SheetId;
 use cellar_base::base64_text;
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
+use cellar_grid::Axis;
+use cellar_grid::SheetId;
 
 /// Adds a sheet whose cells are stored in uploaded chunks. One operation can import any number of
 /// cells.
 ///
-/// The sheet number is assigned as for [`super::AddSheet`]. The chunks and the tile index must have
-/// been uploaded and checked before.
+/// The sheet number is assigned as for the operation `addSheet`. The chunks and the tile index must
+/// have been uploaded and checked before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -37,9 +37,8 @@ pub struct ImportSheet {
 }
 
 /// Tile index of an imported sheet, which references the uploaded chunks. In JSON, it is Base64.
-///
-/// This crate does not interpret the bytes. `cellar_snapshot::index` encodes and decodes them. The
-/// server rejects an import with a malformed tile index.
+/// An import with a malformed tile index is rejected.
+// This crate does not interpret the bytes. `cellar_snapshot::index` encodes and decodes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

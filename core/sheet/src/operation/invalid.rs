@@ -2,6 +2,10 @@
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
 
+use super::set_name::InvalidName;
+use crate::cell::NumberFormatError;
+use cellar_formula::syntax::SyntaxError;
+
 /// The reason why an operation is invalid regardless of the state of the spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOperation {
@@ -42,6 +46,26 @@ pub enum InvalidOperation {
         byte_length: usize,
         /// Maximum length in bytes.
         max_bytes: usize,
+    },
+    /// A number format that Excel would not accept.
+    #[error("{cell}: {} is not a number format: {fault}", .format.escape_debug())]
+    NumberFormat {
+        /// Cell in A1 notation, or `the range`.
+        cell: String,
+        /// The invalid number format.
+        format: String,
+        /// Position of the fault, and its correction.
+        fault: NumberFormatError,
+    },
+    /// A formula with a syntax error, or with a reference that is not supported.
+    #[error("{cell}: {} is not a formula: {error}", excerpt(formula))]
+    Formula {
+        /// Cell, in A1 notation.
+        cell: String,
+        /// The invalid formula.
+        formula: String,
+        /// Place of the error, and its correction.
+        error: SyntaxError,
     },
     /// An edit has a formula but no value, or it has neither a value nor a format.
     #[error("{cell}: {reason}")]
@@ -113,6 +137,9 @@ pub enum InvalidOperation {
         /// Number of the sheet.
         sheet: u32,
     },
+    /// A revert names rows or columns, but no sheet.
+    #[error("the revert has rows or columns but no sheet; add the number of the sheet")]
+    RangeWithoutSheet,
     /// An imported sheet is larger than the largest possible sheet.
     #[error(
         "the import has {rows} rows and {columns} columns; at most {MAX_ROWS} and {MAX_COLUMNS} \
@@ -124,7 +151,19 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
+    /// A name or its formula is invalid.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// A client sent a rejection, which only the server may create.
     #[error("clients cannot send rejections")]
     NotForClients,
+}
+
+/// Returns the start of a formula for an error message.
+fn excerpt(formula: &str) -> String {
+    const MAX_CHARACTERS: usize = 40;
+    match formula.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", formula.get(..end).unwrap_or_default().escape_debug()),
+        None => formula.escape_debug().to_string(),
+    }
 }

@@ -2,29 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "used only in tests")]
 
+use std::collections::BTreeMap;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
-
-/// Exclusive upper bound on rows and columns in random operations. It is small so that concurrent
-/// operations are likely to conflict.
-pub const SIDE: u32 = 12;
+pub use cellar_grid::testing::{SIDE, any_spans};
 
 fn sheet() -> impl Strategy<Value = SheetId> {
     prop_oneof![4 => Just(SheetId::FIRST), 1 => (1..4_u32).prop_map(SheetId)]
-}
-
-pub fn any_spans() -> impl Strategy<Value = Spans> {
-    let spans = vec((0..SIDE, 1..4_u32), 1..3).prop_map(|list| {
-        let mut spans: Vec<_> =
-            list.into_iter().map(|(first, count)| Span { first, count }).collect();
-        spans.sort_by_key(|span| span.first);
-        Spans::from_sorted(spans)
-    });
-    spans.boxed()
 }
 
 fn insert() -> impl Strategy<Value = InsertBefore> {
@@ -39,9 +28,40 @@ fn delete() -> impl Strategy<Value = DeleteSpans> {
     (sheet(), any_spans()).prop_map(|(sheet, spans)| DeleteSpans { sheet, spans })
 }
 
-fn set_cells() -> impl Strategy<Value = SetCells> {
-    (sheet(), vec(cell_edit(), 1..6))
-        .prop_map(|(sheet, cells)| SetCells { sheet, cells }.validated().unwrap())
+fn set_cells(formula: impl Strategy<Value = String>) -> impl Strategy<Value = Operation> {
+    (sheet(), vec((cell_edit(), formula), 1..6)).prop_map(|(sheet, edits)| {
+        let with_formula = |(edit, formula): (CellEdit, String)| CellEdit {
+            formula: edit.formula.as_ref().map(|_| formula),
+            ..edit
+        };
+        let cells = edits.into_iter().map(with_formula).collect();
+        Operation::SetCells(SetCells { sheet, cells }).validated().unwrap()
+    })
+}
+
+/// Generates formulas with references to the own sheet and to other sheets, which may not exist.
+pub fn any_formula() -> impl Strategy<Value = String> {
+    let column = |letter: u32| crate::a1::column_name(letter);
+    let dollar = || prop_oneof![3 => Just(""), 1 => Just("$")];
+    let end = move || (dollar(), 0..SIDE, dollar(), 1..=SIDE);
+    let cell_text = move |(column_dollar, letter, row_dollar, row)| {
+        format!("{column_dollar}{}{row_dollar}{row}", column(letter))
+    };
+    let area = prop_oneof![
+        3 => end().prop_map(cell_text),
+        4 => (end(), end()).prop_map(move |(first, last)| {
+            format!("{}:{}", cell_text(first), cell_text(last))
+        }),
+        1 => (1..=SIDE, 1..=SIDE).prop_map(|(first, last)| format!("{first}:${last}")),
+        1 => (0..SIDE, 0..SIDE).prop_map(move |(first, last)| {
+            format!("${}:{}", column(first), column(last))
+        }),
+    ];
+    let name = prop_oneof![2 => Just("Sheet1".to_owned()), 3 => "[a-c]{1,2}"];
+    let sheet = proptest::option::of(name.prop_map(|name| format!("'{name}'!")));
+    let reference = (sheet, area).prop_map(|(sheet, area)| sheet.unwrap_or_default() + &area);
+    let count = vec(reference, 1..4);
+    count.prop_map(|references| format!("=COUNT({})", references.join(",")))
 }
 
 fn cell_edit() -> impl Strategy<Value = CellEdit> {
@@ -81,6 +101,18 @@ pub fn import_of(extent: Extent) -> ImportSheet {
     }
 }
 
+fn revert() -> impl Strategy<Value = Revert> {
+    let span = || proptest::option::of((0..SIDE, 1..4_u32));
+    let range = proptest::option::of((sheet(), span(), span()));
+    (0..9_u32, range).prop_map(|(number, range)| {
+        let whole = Revert::whole(Position::new(0, number).unwrap());
+        let Some((sheet, rows, columns)) = range else { return whole };
+        let to_span = |(first, count)| Span { first, count };
+        let (rows, columns) = (rows.map(to_span), columns.map(to_span));
+        Revert { sheet: Some(sheet), rows, columns, ..whole }
+    })
+}
+
 /// Generates imports of blank sheets. Imported cells are tested in `cellar_snapshot`.
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
@@ -95,8 +127,43 @@ fn import() -> impl Strategy<Value = ImportSheet> {
     })
 }
 
-/// Generates operations. Most of them affect rows, columns and cells of the first sheet.
+/// Generates definitions and deletions of names.
+fn set_name() -> impl Strategy<Value = SetName> {
+    let reference = || {
+        prop_oneof![
+            4 => (0..SIDE, 1..6_u32).prop_map(|(first, count)| {
+                format!("S!$A${}:$C${}", first + 1, first + count)
+            }),
+            1 => (1..SIDE).prop_map(|row| format!("S!$B${row}")),
+            1 => Just("S!$B:$D".to_owned()),
+        ]
+    };
+    let formula = prop_oneof![
+        1 => Just("=0.19".to_owned()),
+        3 => reference().prop_map(|one| format!("={one}")),
+        1 => (reference(), reference()).prop_map(|(one, two)| format!("=SUM({one},{two})")),
+    ];
+    let formula = proptest::option::weighted(0.8, formula);
+    ("[n-p]{1,2}", formula, sheet()).prop_map(|(name, formula, sheet)| {
+        let sheets = BTreeMap::from([("S".to_owned(), sheet)]);
+        SetName { name, formula, sheets }.validated().unwrap()
+    })
+}
+
+/// Generates operations. Most of them affect rows, columns and cells of the first sheet. Formulas
+/// have no references.
 pub fn any_operation() -> impl Strategy<Value = Operation> {
+    operation_with(Just("=1+1".to_owned()))
+}
+
+/// Like [`any_operation`], with formulas that have references.
+pub fn any_operation_with_formulas() -> impl Strategy<Value = Operation> {
+    operation_with(any_formula())
+}
+
+fn operation_with(
+    formula: impl Strategy<Value = String> + 'static,
+) -> impl Strategy<Value = Operation> {
     let rows = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Rows))].boxed();
     let columns = prop_oneof![3 => any_spans(), 1 => Just(Spans::all(Axis::Columns))].boxed();
     let clear_range = (sheet(), rows.clone(), columns.clone())
@@ -106,12 +173,14 @@ pub fn any_operation() -> impl Strategy<Value = Operation> {
         .prop_map(|(sheet, rows, columns, format)| SetFormat { sheet, rows, columns, format });
     let new_sheet = || (1..4_u32).prop_map(SheetId);
     let sheet_name = "[a-c]{1,2}";
-    let add_sheet = (new_sheet(), sheet_name).prop_map(|(sheet, name)| AddSheet { sheet, name });
+    let next_sheet = prop_oneof![Just(None), sheet().prop_map(Some)];
+    let add_sheet = (new_sheet(), sheet_name, next_sheet)
+        .prop_map(|(sheet, name, before)| AddSheet { sheet, name, before });
     let rename_sheet = (sheet(), sheet_name).prop_map(|(sheet, name)| RenameSheet { sheet, name });
     let delete_sheet = new_sheet().prop_map(|sheet| DeleteSheet { sheet });
     let position = || (0..9_u32).prop_map(|number| Position::new(0, number).unwrap());
     prop_oneof![
-        5 => set_cells().prop_map(Operation::SetCells),
+        5 => set_cells(formula),
         2 => clear_range.prop_map(Operation::ClearRange),
         3 => insert().prop_map(Operation::InsertRows),
         3 => delete().prop_map(Operation::DeleteRows),
@@ -122,8 +191,9 @@ pub fn any_operation() -> impl Strategy<Value = Operation> {
         1 => rename_sheet.prop_map(Operation::RenameSheet),
         1 => delete_sheet.prop_map(Operation::DeleteSheet),
         1 => position().prop_map(|position| Operation::Undo(Undo { position })),
-        1 => position().prop_map(|position| Operation::Revert(Revert { position })),
+        1 => revert().prop_map(Operation::Revert),
         1 => import().prop_map(Operation::ImportSheet),
+        1 => set_name().prop_map(Operation::SetName),
         1 => Just(Operation::Rejected(Rejection::new(RejectionReason::TooLarge, "it is large"))),
     ]
 }

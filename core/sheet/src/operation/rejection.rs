@@ -34,7 +34,7 @@ pub enum RejectionReason {
     TooFarBehind,
     /// The entry to undo does not exist, or none of its effects remain.
     NothingToUndo,
-    /// The position to revert to does not exist, or nothing changed after it.
+    /// The position to revert to does not exist, or nothing differs from it.
     NothingToRevert,
     /// The sheet never existed or had already been deleted at the base of the mutation.
     NoSuchSheet,
@@ -46,11 +46,16 @@ pub enum RejectionReason {
     LastSheet,
     /// The sheet has the maximum number of range formats.
     TooManyFormats,
+    /// The sheet that the entry imported was changed, deleted or replaced since, so the import cannot
+    /// be undone as a whole.
+    ChangedSince,
+    /// The spreadsheet has the maximum number of names.
+    TooManyNames,
 }
 
 impl RejectionReason {
     /// All reasons, ordered by the number that is stored in logs.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 13] = [
         Self::Invalid,
         Self::TooLarge,
         Self::BaseGone,
@@ -62,6 +67,8 @@ impl RejectionReason {
         Self::TooManySheets,
         Self::LastSheet,
         Self::TooManyFormats,
+        Self::ChangedSince,
+        Self::TooManyNames,
     ];
 
     pub(super) fn number(self) -> u8 {

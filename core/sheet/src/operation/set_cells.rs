@@ -4,12 +4,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::InvalidOperation;
 use crate::a1::CellName;
-use crate::cell::{Value, json_text_bytes};
-use crate::sheet_id::SheetId;
+use crate::cell::{GENERAL, NumberFormat, TypedText, Value, json_text_bytes};
 use cellar_base::limits::{
     MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS,
     MAX_TEXT_BYTES,
 };
+use cellar_formula::Formula;
+use cellar_formula::reference::NoSheets;
+use cellar_grid::SheetId;
 
 /// Sets or clears cells in one sheet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,11 +39,14 @@ pub struct CellEdit {
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
-    /// Formula that produced the value. A new value without a formula removes the old formula.
+    /// Formula that produced the value, starting with `=`. It is stored with references and names of
+    /// functions in upper case. A new value without a formula removes the old formula. A mutation
+    /// with a syntax error is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// New number format. `General` removes the number format. If absent, the number format remains
-    /// unchanged.
+    /// New number format in the notation of Excel, such as `#,##0.00` or `d mmm yyyy`. `General`
+    /// removes the number format. If absent, the number format remains unchanged. A mutation with
+    /// another code is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
 }
@@ -67,6 +72,28 @@ impl SetCells {
         self.cells = sort_and_merge_edits(self.cells);
         Ok(self)
     }
+
+    /// Writes each formula as its canonical text. Names of sheets stay as they are, because the sheets
+    /// of the spreadsheet are not known.
+    ///
+    /// # Errors
+    /// Returns [`InvalidOperation::Formula`] for the first text that is not a formula.
+    pub(super) fn normalize_formulas(&mut self) -> Result<(), InvalidOperation> {
+        self.cells.iter_mut().try_for_each(CellEdit::normalize_formula)
+    }
+
+    /// Most cells of an operation have the same number format as the cell before, which is not
+    /// checked again.
+    pub(super) fn check_number_formats(&self) -> Result<(), InvalidOperation> {
+        let mut checked_format = None;
+        for edit in &self.cells {
+            if edit.format.is_some() && edit.format.as_deref() != checked_format {
+                edit.check_number_format()?;
+                checked_format = edit.format.as_deref();
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Sorts edits by row and column. If a cell is edited more than once, the last value and the last
@@ -85,7 +112,56 @@ fn sort_and_merge_edits(mut edits: Vec<CellEdit>) -> Vec<CellEdit> {
     merged_edits
 }
 
+/// Checks that Excel would accept a number format. `cell` is the cell or range that the error
+/// message mentions.
+pub(super) fn check_number_format(
+    cell: impl FnOnce() -> String,
+    format: &str,
+) -> Result<(), InvalidOperation> {
+    if format == GENERAL {
+        return Ok(());
+    }
+    NumberFormat::parse(format).map(|_| ()).map_err(|fault| InvalidOperation::NumberFormat {
+        cell: cell(),
+        format: format.to_owned(),
+        fault,
+    })
+}
+
 impl CellEdit {
+    /// Creates the edit that replaces the content of a cell by a typed text.
+    #[must_use]
+    pub fn typed(cell: CellName, typed: TypedText) -> Self {
+        let CellName { row, column } = cell;
+        let TypedText { value, formula, format } = typed;
+        Self { row, column, value: Some(value), formula, format }
+    }
+
+    fn normalize_formula(&mut self) -> Result<(), InvalidOperation> {
+        let Some(text) = &self.formula else { return Ok(()) };
+        let parsed = Formula::parse(text, &NoSheets).and_then(|formula| {
+            formula.check_supported()?;
+            Ok(formula)
+        });
+        let formula = parsed.map_err(|error| InvalidOperation::Formula {
+            cell: self.cell_name(),
+            formula: text.clone(),
+            error,
+        })?;
+        let canonical_text = formula.canonical_text(&NoSheets);
+        // The canonical text may have quotes that the written text does not have.
+        check_length(|| self.cell_name(), "formula", &canonical_text, MAX_FORMULA_BYTES)?;
+        self.formula = Some(canonical_text);
+        Ok(())
+    }
+
+    pub(super) fn check_number_format(&self) -> Result<(), InvalidOperation> {
+        match &self.format {
+            Some(format) => check_number_format(|| self.cell_name(), format),
+            None => Ok(()),
+        }
+    }
+
     pub(super) fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 96;
         let text_bytes = |text: &Option<String>| text.as_deref().map_or(0, json_text_bytes);
@@ -183,6 +259,7 @@ pub(super) fn check_format_of(cell: &str, format: &str) -> Result<(), InvalidOpe
 
 #[cfg(test)]
 mod tests {
+    use super::super::Operation;
     use super::*;
 
     fn edit(row: u32, column: u32, value: Value) -> CellEdit {
@@ -191,6 +268,41 @@ mod tests {
 
     fn set(cells: Vec<CellEdit>) -> SetCells {
         SetCells { sheet: SheetId::FIRST, cells }
+    }
+
+    fn with_formula(text: &str) -> Operation {
+        let formula = Some(text.to_owned());
+        Operation::SetCells(set(vec![CellEdit { formula, ..edit(2, 1, Value::Empty) }]))
+    }
+
+    #[test]
+    fn formulas_are_stored_as_their_canonical_text() {
+        for (typed, stored) in [
+            ("=sum( b3:a1 )*data!$c$1", "=SUM( A1:B3 )*data!$C$1"),
+            ("='My sheet'!a:a", "='My sheet'!A:A"),
+            ("=nothing_yet(1)&\"text\"", "=NOTHING_YET(1)&\"text\""),
+        ] {
+            let validated = with_formula(typed).validated().unwrap();
+            assert_eq!(validated, with_formula(stored));
+            assert_eq!(validated.clone().validated(), Ok(validated));
+        }
+    }
+
+    #[test]
+    fn rejects_texts_that_are_no_formulas_unless_they_are_in_a_log() {
+        for (typed, message) in [
+            ("=SUM(A1", "B3: =SUM(A1 is not a formula: character 8: `(` is not closed; add `)`"),
+            ("A1", "B3: A1 is not a formula: character 1: a formula starts with `=`"),
+            ("=A1;B1", "separate arguments with `,`"),
+            ("=Table1[Sales]", "B3: =Table1[Sales] is not a formula: character 2: "),
+        ] {
+            let error = with_formula(typed).validated().unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+            assert_eq!(with_formula(typed).validated_from_log(), Ok(with_formula(typed)));
+        }
+        let long = format!("={}", "+".repeat(200));
+        let error = with_formula(&long).validated().unwrap_err().to_string();
+        assert!(error.contains('…') && error.len() < 200, "{error}");
     }
 
     #[test]
@@ -212,12 +324,16 @@ mod tests {
         assert!(text(MAX_TEXT_BYTES).is_ok());
         assert!(text(MAX_TEXT_BYTES + 1).is_err());
 
-        let formula = |length| {
-            let formula = Some("f".repeat(length));
-            set(vec![CellEdit { formula, ..edit(0, 0, Value::Empty) }]).validated()
-        };
-        assert!(formula(MAX_FORMULA_BYTES).is_ok());
-        assert!(formula(MAX_FORMULA_BYTES + 1).is_err());
+        // Quotes around the sheet name add 2 bytes to the canonical text.
+        for (start, added_bytes) in [("=\"", 0), ("=A1!B1&\"", 2)] {
+            let formula = |length: usize| {
+                let text = "x".repeat(length - start.len() - 1);
+                with_formula(&format!("{start}{text}\"")).validated()
+            };
+            assert!(formula(MAX_FORMULA_BYTES - added_bytes).is_ok(), "{start}");
+            let error = formula(MAX_FORMULA_BYTES - added_bytes + 1).unwrap_err();
+            assert!(matches!(error, InvalidOperation::TooLong { .. }), "{start}");
+        }
 
         let format = |length| {
             let format = Some("0".repeat(length));
@@ -236,6 +352,28 @@ mod tests {
         assert!(set(vec![formula]).validated().is_err());
         let infinite = set(vec![edit(0, 0, Value::Number(f64::INFINITY))]).validated();
         assert_eq!(infinite, Err(InvalidOperation::NotFinite { cell: "A1".into() }));
+    }
+
+    #[test]
+    fn rejects_unknown_number_formats_unless_they_are_in_a_log() {
+        let formatted = |row, format: &str| CellEdit {
+            format: Some(format.to_owned()),
+            ..edit(row, 1, Value::Number(1.0))
+        };
+        let operation = |format| {
+            let cells = vec![formatted(0, "0.00"), formatted(1, "0.00"), formatted(2, format)];
+            Operation::SetCells(set(cells))
+        };
+        for format in ["General", "0.00", "#,##0 \"kg\"", "[h]:mm", "@"] {
+            assert!(operation(format).validated().is_ok(), "{format}");
+        }
+        let error = operation("nonsense").validated().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "B3: nonsense is not a number format: character 1: n has no meaning here; put text in \
+             double quotes, such as 0 \"kg\""
+        );
+        assert!(operation("nonsense").validated_from_log().is_ok());
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::InvalidOperation;
-use crate::sheet_id::{FIRST_SHEET_NAME, SheetId};
 use cellar_base::limits::MAX_SHEET_NAME_CHARACTERS;
+use cellar_grid::{FIRST_SHEET_NAME, SheetId};
 
-/// Adds a sheet after the last sheet.
+/// Adds a sheet after the last sheet, or before another sheet.
 ///
 /// The author chooses an unused number. If another author has used it concurrently, the new sheet
 /// gets the next unused number, and later mutations of the author are adapted. No sheet is added if
@@ -20,6 +20,10 @@ pub struct AddSheet {
     pub sheet: SheetId,
     /// Name of the new sheet. A number is appended if another sheet has this name.
     pub name: String,
+    /// Number of the sheet before which the new sheet is added. If it is absent or that sheet does
+    /// not exist, the new sheet becomes the last sheet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<SheetId>,
 }
 
 /// Renames a sheet.
@@ -140,7 +144,8 @@ mod tests {
 
     #[test]
     fn rejects_reserved_sheet_numbers() {
-        let add = |sheet| AddSheet { sheet: SheetId(sheet), name: "a".into() }.validated();
+        let add =
+            |sheet| AddSheet { sheet: SheetId(sheet), name: "a".into(), before: None }.validated();
         assert!(add(1).is_ok() && add(u32::MAX - 1).is_ok());
         assert!(add(0).is_err() && add(u32::MAX).is_err());
     }

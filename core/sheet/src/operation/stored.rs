@@ -7,20 +7,21 @@
 use serde::{Deserialize, Serialize};
 
 use super::stored_cells::StoredSetCells;
+use super::stored_name::StoredName;
 use super::{
     AddSheet, ClearRange, DeleteSheet, DeleteSpans, ImportSheet, InsertBefore, Operation,
     Rejection, RejectionReason, RenameSheet, Revert, SetFormat, TileIndex, Undo,
     UnreadableOperation,
 };
-use crate::axis::Axis;
 use crate::extent::Extent;
-use crate::sheet_id::SheetId;
-use crate::spans::{Span, Spans};
 use cellar_base::limits::{
     MAX_FORMAT_BYTES, MAX_IMPORT_INDEX_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS,
     MAX_SPANS,
 };
 use cellar_base::position::Position;
+use cellar_grid::Axis;
+use cellar_grid::SheetId;
+use cellar_grid::{Span, Spans};
 
 /// Stored encoding of an operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,8 +45,24 @@ pub enum StoredOperation {
     /// [`Operation::Rejected`]: number of the reason, and detail.
     Rejected(u8, String),
     ImportSheet(StoredImport),
-    /// [`Operation::Revert`]: packed position.
+    /// [`Operation::Revert`] of all sheets: packed position.
     Revert(u64),
+    /// [`Operation::AddSheet`] before another sheet: number and name of the sheet, and number of the
+    /// next sheet.
+    AddSheetBefore(u32, String, u32),
+    /// [`Operation::Revert`] of a sheet or range.
+    RevertPart(StoredRevertPart),
+    SetName(StoredName),
+}
+
+/// Stored encoding of the revert of a sheet or range. A span consists of its first row or column
+/// and its length.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StoredRevertPart {
+    packed_position: u64,
+    sheet_number: u32,
+    rows: Option<(u32, u32)>,
+    columns: Option<(u32, u32)>,
 }
 
 /// Stored encoding of an import.
@@ -111,7 +128,10 @@ impl From<&Operation> for StoredOperation {
             Operation::DeleteColumns(delete) => {
                 Self::DeleteColumns(StoredDelete::new(delete, Axis::Columns))
             }
-            Operation::AddSheet(add) => Self::AddSheet(add.sheet.0, add.name.clone()),
+            Operation::AddSheet(add) => match add.before {
+                None => Self::AddSheet(add.sheet.0, add.name.clone()),
+                Some(next) => Self::AddSheetBefore(add.sheet.0, add.name.clone(), next.0),
+            },
             Operation::RenameSheet(rename) => {
                 Self::RenameSheet(rename.sheet.0, rename.name.clone())
             }
@@ -124,7 +144,11 @@ impl From<&Operation> for StoredOperation {
                 Self::Rejected(rejection.reason.number(), rejection.detail.clone())
             }
             Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
-            Operation::Revert(revert) => Self::Revert(revert.position.pack()),
+            Operation::Revert(revert) => match revert.sheet {
+                None => Self::Revert(revert.position.pack()),
+                Some(sheet) => Self::RevertPart(StoredRevertPart::new(*revert, sheet)),
+            },
+            Operation::SetName(set) => Self::SetName(StoredName::from(set)),
         }
     }
 }
@@ -147,7 +171,15 @@ impl TryFrom<StoredOperation> for Operation {
             StoredOperation::AddSheet(sheet_number, name) => Self::AddSheet(AddSheet {
                 sheet: SheetId(sheet_number),
                 name: checked_sheet_name(name)?,
+                before: None,
             }),
+            StoredOperation::AddSheetBefore(sheet_number, name, next_sheet_number) => {
+                Self::AddSheet(AddSheet {
+                    sheet: SheetId(sheet_number),
+                    name: checked_sheet_name(name)?,
+                    before: Some(SheetId(next_sheet_number)),
+                })
+            }
             StoredOperation::RenameSheet(sheet_number, name) => Self::RenameSheet(RenameSheet {
                 sheet: SheetId(sheet_number),
                 name: checked_sheet_name(name)?,
@@ -162,13 +194,15 @@ impl TryFrom<StoredOperation> for Operation {
                 Self::Undo(Undo { position: unpack_position(packed_position)? })
             }
             StoredOperation::Revert(packed_position) => {
-                Self::Revert(Revert { position: unpack_position(packed_position)? })
+                Self::Revert(Revert::whole(unpack_position(packed_position)?))
             }
+            StoredOperation::RevertPart(part) => Self::Revert(part.into_revert()?),
             StoredOperation::Rejected(reason_number, detail) => Self::Rejected(Rejection {
                 reason: RejectionReason::from_number(reason_number),
                 detail: checked_text(detail, MAX_REJECTION_BYTES)?,
             }),
             StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
+            StoredOperation::SetName(set) => Self::SetName(set.into_set_name()?),
         })
     }
 }
@@ -207,6 +241,35 @@ impl StoredImport {
             tile_index,
         })
     }
+}
+
+impl StoredRevertPart {
+    fn new(revert: Revert, sheet: SheetId) -> Self {
+        let stored_span = |span: Span| (span.first, span.count);
+        Self {
+            packed_position: revert.position.pack(),
+            sheet_number: sheet.0,
+            rows: revert.rows.map(stored_span),
+            columns: revert.columns.map(stored_span),
+        }
+    }
+
+    fn into_revert(self) -> Result<Revert, UnreadableOperation> {
+        Ok(Revert {
+            position: unpack_position(self.packed_position)?,
+            sheet: Some(SheetId(self.sheet_number)),
+            rows: self.rows.map(|span| unpack_span(span, Axis::Rows)).transpose()?,
+            columns: self.columns.map(|span| unpack_span(span, Axis::Columns)).transpose()?,
+        })
+    }
+}
+
+fn unpack_span((first, count): (u32, u32), axis: Axis) -> Result<Span, UnreadableOperation> {
+    let end = first.checked_add(count).ok_or(UnreadableOperation::OutOfRange)?;
+    if end > axis.limit() || count == 0 {
+        return Err(UnreadableOperation::OutOfRange);
+    }
+    Ok(Span { first, count })
 }
 
 impl StoredSpans {
@@ -296,13 +359,13 @@ fn unpack_position(packed: u64) -> Result<Position, UnreadableOperation> {
     Position::unpack(packed).map_err(|_| UnreadableOperation::OutOfRange)
 }
 
-fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOperation> {
+pub(super) fn checked_text(text: String, max_bytes: usize) -> Result<String, UnreadableOperation> {
     if text.len() > max_bytes { Err(UnreadableOperation::TooLarge) } else { Ok(text) }
 }
 
 /// Checks that a sheet name is neither empty nor too long. With a longer name, no snapshot of the
 /// log could be created.
-fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
+pub(super) fn checked_sheet_name(name: String) -> Result<String, UnreadableOperation> {
     let is_too_long = name.chars().nth(MAX_SHEET_NAME_CHARACTERS).is_some();
     if name.is_empty() || is_too_long {
         Err(UnreadableOperation::InvalidSheetName)
@@ -331,7 +394,7 @@ mod tests {
         }
 
         #[test]
-        fn decoding_any_bytes_does_not_panic(kind in 0..13_u8, bytes: Vec<u8>) {
+        fn decoding_any_bytes_does_not_panic(kind in 0..18_u8, bytes: Vec<u8>) {
             let _ = read(&bytes);
             let _ = read(&[&[kind], bytes.as_slice()].concat());
         }
@@ -374,5 +437,13 @@ mod tests {
         }
         assert!(Operation::try_from(StoredOperation::Undo(u64::MAX)).is_err());
         assert!(Operation::try_from(StoredOperation::Revert(u64::MAX)).is_err());
+        let part = |rows, columns| {
+            let part = StoredRevertPart { packed_position: 1, sheet_number: 1, rows, columns };
+            Operation::try_from(StoredOperation::RevertPart(part)).is_ok()
+        };
+        let (most_rows, most_columns) = (Axis::Rows.limit(), Axis::Columns.limit());
+        assert!(part(None, None) && part(Some((0, most_rows)), Some((0, most_columns))));
+        assert!(!part(Some((1, most_rows)), None) && !part(None, Some((1, most_columns))));
+        assert!(!part(Some((1, 0)), None) && !part(Some((1, u32::MAX)), None));
     }
 }

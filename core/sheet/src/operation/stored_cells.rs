@@ -11,8 +11,8 @@ use super::decimal::StoredDecimal;
 use super::unreadable::UnreadableOperation;
 use super::{CellEdit, SetCells};
 use crate::cell::{ErrorCode, Value};
-use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_ROWS};
+use cellar_grid::SheetId;
 
 /// Stored encoding of cell edits: runs of adjacent cells in a row. Each number format is stored
 /// only once.

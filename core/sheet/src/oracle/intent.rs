@@ -1,5 +1,6 @@
 //! Intents: operations that identify rows, columns and sheets by id instead of by position.
 
+use super::formula::IntendedFormula;
 use super::{LineId, PlainSheet, PlainWorkbook, Tag};
 use crate::axis_map::Axis;
 use crate::operation::{
@@ -19,7 +20,7 @@ pub struct Intent {
 #[derive(Debug, Clone)]
 enum IntendedAction {
     Nothing,
-    Set(Vec<((LineId, LineId), CellEdit)>),
+    Set(Vec<IntendedEdit>),
     Clear(Vec<LineId>, Vec<LineId>),
     Format(FormattedLines, FormattedLines, String),
     Insert {
@@ -34,9 +35,11 @@ enum IntendedAction {
         axis: Axis,
         ids: Vec<LineId>,
     },
+    /// `before` is the tag of the mutation that added the next sheet.
     Add {
         number: SheetId,
         name: String,
+        before: Option<Tag>,
         tag: Tag,
     },
     /// `replaces` is the tag of the mutation that added the sheet to be replaced.
@@ -47,6 +50,13 @@ enum IntendedAction {
     },
     Rename(String),
     Remove,
+}
+
+#[derive(Debug, Clone)]
+struct IntendedEdit {
+    cell: (LineId, LineId),
+    edit: CellEdit,
+    formula: Option<IntendedFormula>,
 }
 
 #[derive(Debug, Clone)]
@@ -84,12 +94,17 @@ impl Intent {
         let sheet = operation.sheet().and_then(|number| seen_state.sheet(number));
         let action = match (operation, sheet) {
             (Operation::AddSheet(add), _) => {
-                IntendedAction::Add { number: add.sheet, name: add.name.clone(), tag }
+                let next_sheet = add.before.and_then(|number| seen_state.sheet(number));
+                let before = next_sheet.map(|sheet| sheet.tag);
+                IntendedAction::Add { number: add.sheet, name: add.name.clone(), before, tag }
             }
             (Operation::ImportSheet(import), _) => {
                 let replaced_sheet = import.replaces.and_then(|number| seen_state.sheet(number));
                 let replaces = replaced_sheet.map(|sheet| sheet.tag);
                 IntendedAction::Import { import: import.clone(), replaces, tag }
+            }
+            (Operation::SetCells(set), Some(sheet)) => {
+                IntendedAction::set(seen_state, sheet, &set.cells)
             }
             (operation, Some(sheet)) => IntendedAction::in_sheet(sheet, operation, tag),
             (_, None) => IntendedAction::Nothing,
@@ -101,9 +116,13 @@ impl Intent {
     pub fn apply(&self, workbook: &mut PlainWorkbook) {
         match &self.action {
             IntendedAction::Nothing => {}
-            IntendedAction::Add { number, name, tag } => {
-                let add =
-                    AddSheet { sheet: workbook.free_number_from(*number), name: name.clone() };
+            IntendedAction::Add { number, name, before, tag } => {
+                let next_sheet = before.and_then(|tag| workbook.sheet_with_tag(tag));
+                let add = AddSheet {
+                    sheet: workbook.free_number_from(*number),
+                    name: name.clone(),
+                    before: next_sheet.map(|sheet| sheet.number),
+                };
                 workbook.apply(&Operation::AddSheet(add), *tag);
             }
             IntendedAction::Import { import, replaces, tag } => {
@@ -117,7 +136,8 @@ impl Intent {
             }
             action_in_sheet => {
                 let sheet = self.sheet.and_then(|tag| workbook.sheet_with_tag(tag));
-                if let Some(operation) = sheet.and_then(|sheet| action_in_sheet.operation(sheet)) {
+                let operation = sheet.and_then(|sheet| action_in_sheet.operation(sheet, workbook));
+                if let Some(operation) = operation {
                     workbook.apply(&operation, action_in_sheet.tag());
                 }
             }
@@ -128,7 +148,6 @@ impl Intent {
 impl IntendedAction {
     fn in_sheet(sheet: &PlainSheet, operation: &Operation, tag: Tag) -> Self {
         match operation {
-            Operation::SetCells(set) => Self::set(sheet, &set.cells),
             Operation::ClearRange(clear) => Self::Clear(
                 sheet.line_ids(Axis::Rows, &clear.rows),
                 sheet.line_ids(Axis::Columns, &clear.columns),
@@ -144,16 +163,25 @@ impl IntendedAction {
             Operation::DeleteColumns(delete) => Self::delete(sheet, Axis::Columns, &delete.spans),
             Operation::RenameSheet(rename) => Self::Rename(rename.name.clone()),
             Operation::DeleteSheet(_) => Self::Remove,
-            Operation::AddSheet(_)
+            Operation::SetCells(_)
+            | Operation::AddSheet(_)
             | Operation::ImportSheet(_)
             | Operation::Undo(_)
             | Operation::Revert(_)
-            | Operation::Rejected(_) => Self::Nothing,
+            | Operation::Rejected(_)
+            | Operation::SetName(_) => Self::Nothing,
         }
     }
 
-    fn set(sheet: &PlainSheet, edits: &[CellEdit]) -> Self {
-        let edit_with_ids = |edit: &CellEdit| (sheet.cell_id(edit.row, edit.column), edit.clone());
+    fn set(seen_state: &PlainWorkbook, sheet: &PlainSheet, edits: &[CellEdit]) -> Self {
+        let edit_with_ids = |edit: &CellEdit| IntendedEdit {
+            cell: sheet.cell_id(edit.row, edit.column),
+            edit: edit.clone(),
+            formula: edit
+                .formula
+                .as_deref()
+                .map(|text| IntendedFormula::of(text, sheet, seen_state)),
+        };
         Self::Set(edits.iter().map(edit_with_ids).collect())
     }
 
@@ -169,10 +197,10 @@ impl IntendedAction {
 
     /// Returns `None` if the intent is not a change to an existing sheet, or if no row or column of
     /// a range format exists anymore.
-    fn operation(&self, sheet: &PlainSheet) -> Option<Operation> {
+    fn operation(&self, sheet: &PlainSheet, workbook: &PlainWorkbook) -> Option<Operation> {
         let number = sheet.number;
         match self {
-            Self::Set(edits) => Some(set_operation(sheet, edits)),
+            Self::Set(edits) => Some(set_operation(workbook, sheet, edits)),
             Self::Clear(row_ids, column_ids) => {
                 let rows = sheet.spans_of(Axis::Rows, row_ids);
                 let columns = sheet.spans_of(Axis::Columns, column_ids);
@@ -207,11 +235,16 @@ impl IntendedAction {
     }
 }
 
-fn set_operation(sheet: &PlainSheet, edits: &[((LineId, LineId), CellEdit)]) -> Operation {
+fn set_operation(
+    workbook: &PlainWorkbook,
+    sheet: &PlainSheet,
+    edits: &[IntendedEdit],
+) -> Operation {
     let mut cells = Vec::new();
-    for ((row_id, column_id), edit) in edits {
+    for IntendedEdit { cell: (row_id, column_id), edit, formula } in edits {
         if let Some((row, column)) = sheet.coordinates_of(*row_id, *column_id) {
-            cells.push(CellEdit { row, column, ..edit.clone() });
+            let formula = formula.as_ref().map(|formula| formula.text(sheet, workbook));
+            cells.push(CellEdit { row, column, formula, ..edit.clone() });
         }
     }
     Operation::SetCells(SetCells { sheet: sheet.number, cells })
@@ -256,7 +289,10 @@ pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Opera
     };
     let next_number = SheetId(workbook.used_numbers.last().unwrap().0 + 1);
     match &mut operation {
-        Operation::AddSheet(add) => add.sheet = next_number,
+        Operation::AddSheet(add) => {
+            add.sheet = next_number;
+            add.before = add.before.map(existing_sheet);
+        }
         Operation::ImportSheet(import) => {
             import.sheet = next_number;
             import.replaces = import.replaces.map(existing_sheet);
@@ -270,6 +306,9 @@ pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Opera
         | Operation::DeleteColumns(DeleteSpans { sheet, .. })
         | Operation::RenameSheet(RenameSheet { sheet, .. })
         | Operation::DeleteSheet(DeleteSheet { sheet }) => *sheet = existing_sheet(*sheet),
+        Operation::SetName(set) => {
+            set.sheets.values_mut().for_each(|sheet| *sheet = existing_sheet(*sheet));
+        }
         Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
     }
     operation

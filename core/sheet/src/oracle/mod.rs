@@ -14,17 +14,23 @@
 )]
 
 mod compare;
+mod formula;
 pub mod intent;
 mod sheet;
 
-pub use compare::{display_difference, display_difference_by_name, find_diff_error};
+pub use compare::{
+    display_difference, display_difference_by_name, display_difference_of_sheets, find_diff_error,
+};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use sheet::{LINES, LineId, PlainSheet};
 
-use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
+use crate::axis_map::Axis;
+use crate::cell::Cell;
+use crate::operation::{AddSheet, ImportSheet, Operation, SetCells, SheetId, Spans};
 use crate::workbook::Workbook;
+use formula::PlainFormula;
 
 /// Identifies a mutation. Tag 0 identifies the initial state.
 pub type Tag = u32;
@@ -34,12 +40,19 @@ pub type Tag = u32;
 pub struct PlainWorkbook {
     pub sheets: Vec<PlainSheet>,
     pub used_numbers: BTreeSet<SheetId>,
+    /// Formulas that the workbook had when [`PlainWorkbook::remember_formulas`] was called, with the
+    /// references that they would have now.
+    remembered: BTreeMap<(SheetId, CellId), PlainFormula>,
 }
+
+/// Row and column of a cell.
+type CellId = (LineId, LineId);
 
 impl PlainWorkbook {
     pub fn new() -> Self {
         let first = PlainSheet::new(0, SheetId::FIRST, "Sheet1".into());
-        Self { sheets: vec![first], used_numbers: BTreeSet::from([SheetId::FIRST]) }
+        let used_numbers = BTreeSet::from([SheetId::FIRST]);
+        Self { sheets: vec![first], used_numbers, remembered: BTreeMap::new() }
     }
 
     pub fn sheet(&self, number: SheetId) -> Option<&PlainSheet> {
@@ -62,6 +75,13 @@ impl PlainWorkbook {
             Operation::ImportSheet(import) => self.import_sheet(import, tag),
             Operation::DeleteSheet(delete) => self.delete_sheet(delete.sheet),
             Operation::RenameSheet(rename) => self.rename_sheet(rename.sheet, &rename.name),
+            Operation::DeleteRows(delete) => {
+                self.delete_lines(delete.sheet, Axis::Rows, &delete.spans);
+            }
+            Operation::DeleteColumns(delete) => {
+                self.delete_lines(delete.sheet, Axis::Columns, &delete.spans);
+            }
+            Operation::SetCells(set) => self.set_cells(set),
             operation_in_sheet => {
                 if let Some(number) = operation_in_sheet.sheet()
                     && let Some(sheet) = self.sheets.iter_mut().find(|sheet| sheet.number == number)
@@ -72,10 +92,64 @@ impl PlainWorkbook {
         }
     }
 
+    /// Keeps the formulas that the workbook has now, to compare them with those of later states.
+    pub fn remember_formulas(&mut self) {
+        self.remembered = BTreeMap::new();
+        for sheet in &self.sheets {
+            for (id, formula) in &sheet.formulas {
+                self.remembered.insert((sheet.number, *id), formula.clone());
+            }
+        }
+    }
+
+    /// Returns whether the formula of a cell, or the lack of a formula, is the remembered one with
+    /// references that have moved since.
+    fn formula_only_moved(&self, sheet: &PlainSheet, id: CellId) -> bool {
+        sheet.formulas.get(&id) == self.remembered.get(&(sheet.number, id))
+    }
+
+    /// Returns a cell as it is displayed, with the text of its formula.
+    pub fn displayed_cell(&self, sheet: &PlainSheet, (row, column): CellId) -> Cell {
+        let formula = sheet.formulas.get(&(row, column));
+        let formula = formula.map(|formula| formula.text(sheet.number, self));
+        Cell { formula, ..sheet.displayed_cell(row, column) }
+    }
+
+    fn set_cells(&mut self, set: &SetCells) {
+        let Some(index) = self.sheets.iter().position(|sheet| sheet.number == set.sheet) else {
+            return;
+        };
+        for edit in &set.cells {
+            let formula = edit.formula.as_deref();
+            let formula = formula.map(|text| PlainFormula::parse(text, set.sheet, self));
+            self.sheets[index].set_cell(edit, formula);
+        }
+    }
+
+    fn delete_lines(&mut self, number: SheetId, axis: Axis, spans: &Spans) {
+        let Some(index) = self.sheets.iter().position(|sheet| sheet.number == number) else {
+            return;
+        };
+        for id in self.sheets[index].line_ids(axis, spans) {
+            let before = self.sheets[index].clone();
+            for sheet in &mut self.sheets {
+                for formula in sheet.formulas.values_mut() {
+                    formula.before_deletion(sheet.number, &before, axis, id);
+                }
+            }
+            for ((own, _), formula) in &mut self.remembered {
+                formula.before_deletion(*own, &before, axis, id);
+            }
+            self.sheets[index].delete_line(axis, id);
+        }
+    }
+
     fn add_sheet(&mut self, add: &AddSheet, tag: Tag) {
         if self.used_numbers.insert(add.sheet) {
             let name = self.unique_name(&add.name, None);
-            self.sheets.push(PlainSheet::new(tag, add.sheet, name));
+            let next_index = self.sheets.iter().position(|sheet| Some(sheet.number) == add.before);
+            let index = next_index.unwrap_or(self.sheets.len());
+            self.sheets.insert(index, PlainSheet::new(tag, add.sheet, name));
         }
     }
 
@@ -132,7 +206,7 @@ impl PlainWorkbook {
         }
         for sheet in &self.sheets {
             let actual_sheet = workbook.sheet(sheet.number)?;
-            if let Some(difference) = sheet.difference_from(actual_sheet) {
+            if let Some(difference) = sheet.difference_from(actual_sheet, self) {
                 return Some(format!("{:?}: {difference}", sheet.number));
             }
         }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Tag;
+use super::formula::PlainFormula;
+use super::{PlainWorkbook, Tag};
 use crate::a1::{CellName, Rectangle};
 use crate::axis_map::Axis;
 use crate::cell::{Cell, GENERAL};
 use crate::metadata::Extent;
 use crate::operation::{CellEdit, ClearRange, InsertBefore, Operation, SetFormat, Spans};
-use crate::workbook::Sheet;
+use crate::workbook::SheetReader;
 
 /// Number of rows and of columns in a reference sheet. Tests use fewer.
 pub const LINES: usize = 96;
@@ -44,7 +45,9 @@ pub struct PlainSheet {
     pub name: String,
     pub rows: Vec<Line>,
     pub columns: Vec<Line>,
+    /// Cells without their formulas.
     pub cells: BTreeMap<(LineId, LineId), Cell>,
+    pub(super) formulas: BTreeMap<(LineId, LineId), PlainFormula>,
     range_formats: Vec<FormattedRange>,
     /// Number in the id of the next row or column that a deletion adds at the end of an axis.
     next_end_line_number: u32,
@@ -62,28 +65,30 @@ impl PlainSheet {
             rows: unused_lines.clone(),
             columns: unused_lines,
             cells: BTreeMap::new(),
+            formulas: BTreeMap::new(),
             range_formats: vec![],
             next_end_line_number: line_count,
         }
     }
 
-    /// Applies an operation to this sheet.
-    pub fn apply(&mut self, operation: &Operation, tag: Tag) {
+    /// Applies an operation that neither sets cells nor deletes rows or columns.
+    pub(super) fn apply(&mut self, operation: &Operation, tag: Tag) {
         match operation {
-            Operation::SetCells(set) => set.cells.iter().for_each(|edit| self.set_cell(edit)),
             Operation::ClearRange(clear) => self.clear(clear),
             Operation::SetFormat(set_format) => self.set_format(set_format),
             Operation::InsertRows(insert) => self.insert(Axis::Rows, *insert, tag),
             Operation::InsertColumns(insert) => self.insert(Axis::Columns, *insert, tag),
-            Operation::DeleteRows(delete) => self.delete(Axis::Rows, &delete.spans),
-            Operation::DeleteColumns(delete) => self.delete(Axis::Columns, &delete.spans),
-            Operation::AddSheet(_)
+            Operation::SetCells(_)
+            | Operation::DeleteRows(_)
+            | Operation::DeleteColumns(_)
+            | Operation::AddSheet(_)
             | Operation::RenameSheet(_)
             | Operation::DeleteSheet(_)
             | Operation::ImportSheet(_)
             | Operation::Undo(_)
             | Operation::Revert(_)
-            | Operation::Rejected(_) => {}
+            | Operation::Rejected(_)
+            | Operation::SetName(_) => {}
         }
     }
 
@@ -115,14 +120,18 @@ impl PlainSheet {
         (self.rows[row as usize].id, self.columns[column as usize].id)
     }
 
-    fn set_cell(&mut self, edit: &CellEdit) {
+    /// `formula` is the formula of the edit.
+    pub(super) fn set_cell(&mut self, edit: &CellEdit, formula: Option<PlainFormula>) {
         mark_as_used(&mut self.rows[..=edit.row as usize]);
         mark_as_used(&mut self.columns[..=edit.column as usize]);
         let cell_id = self.cell_id(edit.row, edit.column);
         let cell = self.cells.entry(cell_id).or_default();
         if let Some(value) = &edit.value {
             cell.value = value.clone();
-            cell.formula.clone_from(&edit.formula);
+            match formula {
+                Some(formula) => self.formulas.insert(cell_id, formula),
+                None => self.formulas.remove(&cell_id),
+            };
         }
         if edit.format.is_some() {
             cell.format.clone_from(&edit.format);
@@ -130,6 +139,10 @@ impl PlainSheet {
     }
 
     fn clear(&mut self, clear: &ClearRange) {
+        let row_ids = self.line_ids(Axis::Rows, &clear.rows);
+        let column_ids = self.line_ids(Axis::Columns, &clear.columns);
+        self.formulas
+            .retain(|(row, column), _| !row_ids.contains(row) || !column_ids.contains(column));
         for cell in self.stored_cells_in(&clear.rows, &clear.columns) {
             *cell = Cell { format: cell.format.take(), ..Cell::default() };
         }
@@ -190,12 +203,10 @@ impl PlainSheet {
         self.remove_contents_of_line(axis, removed_line.id);
     }
 
-    fn delete(&mut self, axis: Axis, spans: &Spans) {
-        for id in self.line_ids(axis, spans) {
-            self.lines_mut(axis).retain(|line| line.id != id);
-            self.add_line_at_end(axis);
-            self.remove_contents_of_line(axis, id);
-        }
+    pub(super) fn delete_line(&mut self, axis: Axis, id: LineId) {
+        self.lines_mut(axis).retain(|line| line.id != id);
+        self.add_line_at_end(axis);
+        self.remove_contents_of_line(axis, id);
     }
 
     fn add_line_at_end(&mut self, axis: Axis) {
@@ -211,10 +222,12 @@ impl PlainSheet {
 
     /// Removes the cells of a removed row or column, and removes its id from all range formats.
     fn remove_contents_of_line(&mut self, axis: Axis, id: LineId) {
-        match axis {
-            Axis::Rows => self.cells.retain(|(row, _), _| *row != id),
-            Axis::Columns => self.cells.retain(|(_, column), _| *column != id),
-        }
+        let is_kept = |(row, column): &(LineId, LineId)| match axis {
+            Axis::Rows => *row != id,
+            Axis::Columns => *column != id,
+        };
+        self.cells.retain(|cell, _| is_kept(cell));
+        self.formulas.retain(|cell, _| is_kept(cell));
         for range in &mut self.range_formats {
             range.line_ids_mut(axis).remove(&id);
         }
@@ -237,7 +250,7 @@ impl PlainSheet {
         Spans::of(indices)
     }
 
-    /// Returns the cell with the number format in which it is displayed.
+    /// Returns the cell without its formula, with the number format in which it is displayed.
     pub fn displayed_cell(&self, row: LineId, column: LineId) -> Cell {
         let cell = self.cells.get(&(row, column)).cloned().unwrap_or_default();
         let contains =
@@ -249,7 +262,11 @@ impl PlainSheet {
     }
 
     /// Describes the first difference from a sheet. Returns `None` if there is none.
-    pub fn difference_from(&self, actual: &Sheet) -> Option<String> {
+    pub(super) fn difference_from(
+        &self,
+        actual: SheetReader<'_>,
+        workbook: &PlainWorkbook,
+    ) -> Option<String> {
         let used_count = |lines: &[Line]| lines.iter().filter(|line| line.is_used).count() as u32;
         let expected_extent =
             Extent { rows: used_count(&self.rows), columns: used_count(&self.columns) };
@@ -257,10 +274,11 @@ impl PlainSheet {
         if expected_extent != actual_extent {
             return Some(format!("expected extent {expected_extent:?}, got {actual_extent:?}"));
         }
-        self.range_format_difference_from(actual).or_else(|| self.cell_difference_from(actual))
+        self.range_format_difference_from(actual)
+            .or_else(|| self.cell_difference_from(actual, workbook))
     }
 
-    fn range_format_difference_from(&self, actual: &Sheet) -> Option<String> {
+    fn range_format_difference_from(&self, actual: SheetReader<'_>) -> Option<String> {
         for (row, column) in visible_coordinates() {
             let (row_id, column_id) = self.cell_id(row, column);
             let expected_format = self.displayed_cell(row_id, column_id).format;
@@ -276,11 +294,14 @@ impl PlainSheet {
         None
     }
 
-    fn cell_difference_from(&self, actual: &Sheet) -> Option<String> {
+    fn cell_difference_from(
+        &self,
+        actual: SheetReader<'_>,
+        workbook: &PlainWorkbook,
+    ) -> Option<String> {
         let mut expected_cells = Vec::new();
         for (row, column) in visible_coordinates() {
-            let (row_id, column_id) = self.cell_id(row, column);
-            let cell = self.displayed_cell(row_id, column_id);
+            let cell = workbook.displayed_cell(self, self.cell_id(row, column));
             if self.is_populated(row, column) && !cell.is_blank() {
                 expected_cells.push(((row, column), cell));
             }
@@ -297,7 +318,13 @@ impl PlainSheet {
     }
 
     fn is_populated(&self, row: u32, column: u32) -> bool {
-        self.cells.get(&self.cell_id(row, column)).is_some_and(|cell| !cell.is_blank())
+        self.is_stored(self.cell_id(row, column))
+    }
+
+    /// Returns whether a cell has a value, a formula or its own number format.
+    pub(super) fn is_stored(&self, id: (LineId, LineId)) -> bool {
+        let is_blank = self.cells.get(&id).is_none_or(Cell::is_blank);
+        !is_blank || self.formulas.contains_key(&id)
     }
 }
 
@@ -327,7 +354,7 @@ fn visible_coordinates() -> impl Iterator<Item = (u32, u32)> {
     (0..VISIBLE).flat_map(|row| (0..VISIBLE).map(move |column| (row, column)))
 }
 
-pub(super) fn display_difference(left: &Sheet, right: &Sheet) -> Option<String> {
+pub(super) fn display_difference(left: SheetReader<'_>, right: SheetReader<'_>) -> Option<String> {
     for (row, column) in visible_coordinates() {
         let left_cell = left.cell(row, column);
         let right_cell = right.cell(row, column);

@@ -1,9 +1,11 @@
 //! Applies operations to a workbook.
 
-use super::{Sheet, Workbook, WorkbookTooLarge};
+use super::sheet::{Sheet, StoredCell};
+use super::stored_formula::{MovesAfter, StoredFormula};
+use super::{Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
+use crate::operation::{AddSheet, CellEdit, ImportSheet, LineMove, Operation, SetCells, SheetId};
 
 impl Workbook {
     /// Applies committed operations in order.
@@ -24,27 +26,30 @@ impl Workbook {
     /// Applies an operation to the current state, without checking the size of the workbook. An
     /// operation on a missing sheet has no effect.
     pub fn apply_operation(&mut self, operation: &Operation) {
+        self.names.follow(operation, self.tabs.numbers());
         match operation {
-            Operation::SetCells(set) => self.change_sheet(set.sheet, |sheet| {
-                set.cells.iter().for_each(|edit| sheet.set_cell(edit));
-            }),
+            Operation::SetCells(set) => self.set_cells(set),
             Operation::ClearRange(clear) => {
                 self.change_sheet(clear.sheet, |sheet| sheet.clear(&clear.rows, &clear.columns));
             }
             Operation::SetFormat(set_format) => {
                 self.change_sheet(set_format.sheet, |sheet| sheet.set_format(set_format));
             }
-            Operation::InsertRows(insert) => self.change_sheet(insert.sheet, |sheet| {
-                sheet.insert(Axis::Rows, insert.before, insert.count);
-            }),
-            Operation::InsertColumns(insert) => self.change_sheet(insert.sheet, |sheet| {
-                sheet.insert(Axis::Columns, insert.before, insert.count);
-            }),
+            Operation::InsertRows(insert) => {
+                self.move_lines(operation, |sheet| {
+                    sheet.insert(Axis::Rows, insert.before, insert.count);
+                });
+            }
+            Operation::InsertColumns(insert) => {
+                self.move_lines(operation, |sheet| {
+                    sheet.insert(Axis::Columns, insert.before, insert.count);
+                });
+            }
             Operation::DeleteRows(delete) => {
-                self.change_sheet(delete.sheet, |sheet| sheet.delete(Axis::Rows, &delete.spans));
+                self.move_lines(operation, |sheet| sheet.delete(Axis::Rows, &delete.spans));
             }
             Operation::DeleteColumns(delete) => {
-                self.change_sheet(delete.sheet, |sheet| sheet.delete(Axis::Columns, &delete.spans));
+                self.move_lines(operation, |sheet| sheet.delete(Axis::Columns, &delete.spans));
             }
             Operation::AddSheet(add) => self.add_sheet(add),
             Operation::RenameSheet(rename) => self.tabs.rename(rename.sheet, &rename.name),
@@ -53,6 +58,8 @@ impl Workbook {
             // An undo or revert has no effect itself, because the server commits the operations
             // that reverse the edits. A rejection has no effect either.
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
+            // Defined names follow every operation above.
+            Operation::SetName(_) => {}
         }
     }
 
@@ -62,6 +69,49 @@ impl Workbook {
             change(sheet);
             self.bytes = self.bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());
         }
+    }
+
+    fn set_cells(&mut self, set: &SetCells) {
+        let Self { sheets, tabs, moves, .. } = self;
+        if !sheets.contains_key(&set.sheet) {
+            return;
+        }
+        let parse = |edit: &CellEdit| {
+            let text = edit.formula.as_deref()?;
+            Some(StoredFormula::parse(text, tabs, moves))
+        };
+        let formulas: Vec<Option<StoredFormula>> = set.cells.iter().map(parse).collect();
+        self.change_sheet(set.sheet, |sheet| {
+            for (edit, formula) in set.cells.iter().zip(formulas) {
+                sheet.set_cell(edit, formula);
+            }
+        });
+    }
+
+    /// Applies an insertion or deletion of rows or columns.
+    fn move_lines(&mut self, operation: &Operation, change: impl FnOnce(&mut Sheet)) {
+        let Some(line_move) = LineMove::of(operation) else { return };
+        let sheet = line_move.sheet();
+        if !self.sheets.contains_key(&sheet) {
+            return;
+        }
+        self.change_sheet(sheet, change);
+        let move_bytes = self.moves.push(line_move);
+        self.bytes = self.bytes.saturating_add(move_bytes);
+        if self.moves.must_be_resolved() {
+            self.resolve_formulas();
+        }
+    }
+
+    fn resolve_formulas(&mut self) {
+        let Self { sheets, moves, bytes, .. } = self;
+        let mut maps = MovesAfter::new(moves);
+        for (id, sheet) in sheets {
+            let bytes_before = sheet.bytes();
+            sheet.resolve_formulas(*id, &mut maps);
+            *bytes = bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());
+        }
+        moves.mark_as_resolved();
     }
 
     fn add_sheet(&mut self, add: &AddSheet) {
@@ -97,9 +147,15 @@ impl Workbook {
         sheet: SheetId,
         cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
     ) -> Result<(), WorkbookTooLarge> {
-        self.change_sheet(sheet, |sheet| {
-            cells.into_iter().for_each(|(coordinates, cell)| sheet.fill(coordinates, cell));
-        });
+        let Self { sheets, tabs, moves, bytes, .. } = self;
+        if let Some(sheet) = sheets.get_mut(&sheet) {
+            let bytes_before = sheet.bytes();
+            for (coordinates, Cell { value, formula, format }) in cells {
+                let formula = formula.map(|text| StoredFormula::parse(&text, tabs, moves));
+                sheet.fill(coordinates, StoredCell { value, formula, format });
+            }
+            *bytes = bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());
+        }
         if self.bytes > self.max_bytes { Err(WorkbookTooLarge) } else { Ok(()) }
     }
 

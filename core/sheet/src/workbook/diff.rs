@@ -1,15 +1,17 @@
 //! Differences between two states of a spreadsheet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::sheet::CellId;
-use super::{Sheet, Workbook};
+use super::sheet::{CellId, Sheet, StoredCell};
+use super::stored_formula::FormulaReader;
+use super::{NameDiff, SheetReader, Workbook};
 use crate::a1::CellName;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
 use crate::operation::{SheetId, Span, Spans};
+use cellar_formula::changes::MovedLines;
 
 /// A cell and its coordinates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,9 +24,22 @@ pub struct CellAt {
     /// Content of the cell.
     #[serde(flatten)]
     pub cell: Cell,
+    /// Whether the formula was not calculated. The value is then the one that is stored beside the
+    /// formula, such as that of an imported file, or `null`. Absent if `false`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl CellAt {
+    /// Creates a cell whose value is not stale.
+    #[must_use]
+    pub fn new(row: u32, column: u32, cell: Cell) -> Self {
+        Self { row, column, cell, stale: false, note: None }
+    }
+
     /// Returns the reference of the cell, such as `B3`.
     #[must_use]
     pub fn name(&self) -> CellName {
@@ -43,13 +58,16 @@ impl CellAt {
 pub struct WorkbookDiff {
     /// Sheets that differ, ordered by number.
     pub sheets: Vec<SheetDiff>,
+    /// Names that differ, in alphabetical order.
+    pub names: Vec<NameDiff>,
 }
 
 /// Differences of one sheet between two states.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SheetDiff {
-    /// Number of the sheet.
+    /// Number of the sheet. If a sheet was replaced by another sheet with the same name, the number of
+    /// the new sheet.
     pub sheet: SheetId,
     /// Name of the sheet in the later state. If the sheet was deleted, its name in the earlier
     /// state.
@@ -77,7 +95,8 @@ pub enum SheetChange {
     Added,
     Deleted,
     Renamed,
-    /// The sheet has the same name in both states.
+    /// The sheet has the same name in both states. It may have been replaced by another sheet with
+    /// this name.
     Kept,
 }
 
@@ -107,24 +126,93 @@ pub struct CellDiff {
     pub after: Cell,
 }
 
+/// How formulas of two states are compared.
+#[derive(Clone, Copy)]
+pub(super) struct FormulaComparison<'m> {
+    /// Leads from the older state to the newer state. A formula whose references only follow it is
+    /// unchanged.
+    pub(super) moved: &'m MovedLines,
+    /// Whether a formula with the same text is unchanged, although it refers to other cells.
+    pub(super) by_text: bool,
+}
+
 impl Workbook {
-    /// Returns the differences between this state and another state of the same spreadsheet.
+    /// Returns the differences between this state and another state of the same spreadsheet. A sheet
+    /// that was replaced by another sheet with the same name is compared with that sheet, row by row
+    /// and column by column. A formula whose references only follow inserted and deleted rows and
+    /// columns is unchanged.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
-        let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
-        let sheet_diffs = ids.into_iter().map(|id| self.diff_sheet(id, to));
-        let changed_sheets = sheet_diffs.filter(SheetDiff::has_differences);
-        WorkbookDiff { sheets: changed_sheets.collect() }
+        let replacements: BTreeMap<SheetId, SheetId> = self
+            .sheets
+            .keys()
+            .filter_map(|old| Some((*old, self.replacement(*old, to)?)))
+            .collect();
+        let old_ids: BTreeMap<SheetId, SheetId> =
+            replacements.iter().map(|(old, new)| (*new, *old)).collect();
+        let comparison = FormulaComparison { moved: &self.moved_lines_to(to), by_text: true };
+        let diff = self.diff_sheets(to, |id| match old_ids.get(&id) {
+            Some(old_id) => Some(self.diff_replaced_sheet(*old_id, id, to)),
+            None if replacements.contains_key(&id) => None,
+            None => Some(self.diff_sheet(id, to, comparison)),
+        });
+        WorkbookDiff { names: self.diff_names(to, |sheet| self.maps_to(to, sheet)), ..diff }
     }
 
-    fn diff_sheet(&self, id: SheetId, to: &Self) -> SheetDiff {
+    /// Like [`Workbook::diff`], but compares only sheets with the same number, and also contains
+    /// formulas with the same text that refer to other cells.
+    pub(super) fn diff_by_number(&self, to: &Self) -> WorkbookDiff {
+        let comparison = FormulaComparison { moved: &self.moved_lines_to(to), by_text: false };
+        self.diff_sheets(to, |id| Some(self.diff_sheet(id, to, comparison)))
+    }
+
+    fn diff_sheets(
+        &self,
+        to: &Self,
+        diff_of: impl Fn(SheetId) -> Option<SheetDiff>,
+    ) -> WorkbookDiff {
+        let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
+        let sheet_diffs = ids.into_iter().filter_map(diff_of);
+        let sheets = sheet_diffs.filter(SheetDiff::has_differences).collect();
+        WorkbookDiff { sheets, names: Vec::new() }
+    }
+
+    /// Returns the sheet that has the name of a sheet that no longer exists. Both sheets must not
+    /// exist in both states.
+    fn replacement(&self, old_id: SheetId, to: &Self) -> Option<SheetId> {
+        let new_id = to.tabs.named(self.tabs.name(old_id)?)?;
+        let is_replaced = to.sheet(old_id).is_none() && self.sheet(new_id).is_none();
+        if is_replaced { Some(new_id) } else { None }
+    }
+
+    pub(super) fn diff_replaced_sheet(
+        &self,
+        old_id: SheetId,
+        new_id: SheetId,
+        to: &Self,
+    ) -> SheetDiff {
+        let (Some(old), Some(new)) = (self.sheet(old_id), to.sheet(new_id)) else {
+            return self.diff_sheet(new_id, to, by_text_alone(&MovedLines::default()));
+        };
+        let name = to.tabs.name(new_id).unwrap_or_default().to_owned();
+        let (old_sheet, new_sheet) = (old.sheet.with_new_ids(), new.sheet.with_new_ids());
+        let old = SheetReader { sheet: &old_sheet, ..old };
+        let new = SheetReader { sheet: &new_sheet, ..new };
+        let diff = diff_contents(old, new, by_text_alone(&MovedLines::default()));
+        SheetDiff { sheet: new_id, name, ..diff }
+    }
+
+    fn diff_sheet(&self, id: SheetId, to: &Self, comparison: FormulaComparison<'_>) -> SheetDiff {
         let old_name = self.tabs.name(id);
         let new_name = to.tabs.name(id);
-        let mut diff = match (self.sheets.get(&id), to.sheets.get(&id)) {
-            (Some(old), Some(new)) => diff_contents(old, new),
+        let mut diff = match (self.sheet(id), to.sheet(id)) {
+            (Some(old), Some(new)) => diff_contents(old, new, comparison),
             (Some(old), None) => diff_of_deleted_sheet(old),
             (None, Some(new)) => diff_of_added_sheet(new),
-            (None, None) => diff_of_added_sheet(&Sheet::default()),
+            (None, None) => {
+                let (sheet, tabs, moves) = (&Sheet::default(), &to.tabs, &to.moves);
+                diff_of_added_sheet(SheetReader { id, sheet, tabs, moves })
+            }
         };
         if diff.change == SheetChange::Kept && old_name != new_name {
             diff.change = SheetChange::Renamed;
@@ -141,7 +229,7 @@ impl AxisDiff {
 }
 
 impl SheetDiff {
-    fn has_differences(&self) -> bool {
+    pub(super) fn has_differences(&self) -> bool {
         self.change != SheetChange::Kept
             || !self.rows.is_empty()
             || !self.columns.is_empty()
@@ -151,47 +239,80 @@ impl SheetDiff {
     }
 }
 
+/// Only formulas with the same text are unchanged if no rows and columns have moved.
+fn by_text_alone(nothing_moved: &MovedLines) -> FormulaComparison<'_> {
+    FormulaComparison { moved: nothing_moved, by_text: true }
+}
+
 /// The caller must set the number, the name and the kind of change.
-fn diff_contents(old: &Sheet, new: &Sheet) -> SheetDiff {
-    let (row_map, column_map) = old.map_to(new);
+pub(super) fn diff_contents(
+    old: SheetReader<'_>,
+    new: SheetReader<'_>,
+    comparison: FormulaComparison<'_>,
+) -> SheetDiff {
+    let (old_sheet, new_sheet) = (old.sheet, new.sheet);
+    let (row_map, column_map) = old_sheet.map_to(new_sheet);
     SheetDiff {
         sheet: SheetId::FIRST,
         name: String::new(),
         change: SheetChange::Kept,
-        rows: diff_axis(Axis::Rows, old, new),
-        columns: diff_axis(Axis::Columns, old, new),
-        formats_changed: old.formats.mapped(&row_map, &column_map) != new.formats,
-        cells: diff_cells(old, new),
-        deleted_cells: deleted_cells(old, new),
+        rows: diff_axis(Axis::Rows, old_sheet, new_sheet),
+        columns: diff_axis(Axis::Columns, old_sheet, new_sheet),
+        formats_changed: old_sheet.formats.mapped(&row_map, &column_map) != new_sheet.formats,
+        cells: diff_cells(old, new, comparison),
+        deleted_cells: deleted_cells(old, new_sheet),
     }
 }
 
-fn diff_of_added_sheet(added: &Sheet) -> SheetDiff {
-    SheetDiff { change: SheetChange::Added, ..diff_contents(&Sheet::default(), added) }
+pub(super) fn diff_of_added_sheet(added: SheetReader<'_>) -> SheetDiff {
+    let blank = SheetReader { sheet: &Sheet::default(), ..added };
+    SheetDiff {
+        change: SheetChange::Added,
+        ..diff_contents(blank, added, by_text_alone(&MovedLines::default()))
+    }
 }
 
-fn diff_of_deleted_sheet(deleted: &Sheet) -> SheetDiff {
+pub(super) fn diff_of_deleted_sheet(deleted: SheetReader<'_>) -> SheetDiff {
     SheetDiff {
         change: SheetChange::Deleted,
         deleted_cells: cells_with_ids(deleted, |_| true),
-        ..diff_contents(deleted, deleted)
+        ..diff_contents(deleted, deleted, by_text_alone(&MovedLines::default()))
     }
 }
 
 /// Returns the cells that differ from the older state, ordered by row and column.
-fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
-    let old_lookup = old.cell_lookup();
-    let new_lookup = new.cell_lookup();
-    let cell_ids: BTreeSet<CellId> = old.cells.keys().chain(new.cells.keys()).copied().collect();
+fn diff_cells(
+    old: SheetReader<'_>,
+    new: SheetReader<'_>,
+    comparison: FormulaComparison<'_>,
+) -> Vec<CellDiff> {
+    let FormulaComparison { moved, by_text } = comparison;
+    let old_lookup = old.sheet.cell_lookup();
+    let new_lookup = new.sheet.cell_lookup();
+    let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
+    let old_ids = old.sheet.cells.keys();
+    let cell_ids: BTreeSet<CellId> = old_ids.chain(new.sheet.cells.keys()).copied().collect();
     let mut cell_diffs = Vec::new();
     for cell_id in cell_ids {
         let Some((row, column)) = new_lookup.coordinates(cell_id) else { continue };
-        let after = new.cell(row, column);
+        let after = displayed_cell(new, cell_id, (row, column), &mut new_formulas);
         let before = match old_lookup.coordinates(cell_id) {
-            Some((old_row, old_column)) => old.cell(old_row, old_column),
+            Some(old_coordinates) => {
+                displayed_cell(old, cell_id, old_coordinates, &mut old_formulas)
+            }
             None => Cell::default(),
         };
-        if before != after {
+        let differs_otherwise = before.value != after.value || before.format != after.format;
+        let has_same_text = by_text && before.formula == after.formula;
+        if differs_otherwise
+            || !has_same_text
+                && !old_formulas.only_moved(
+                    old.formula(cell_id),
+                    moved,
+                    new.formula(cell_id),
+                    &mut new_formulas,
+                )
+        {
             cell_diffs.push(CellDiff { row, column, before, after });
         }
     }
@@ -199,9 +320,20 @@ fn diff_cells(old: &Sheet, new: &Sheet) -> Vec<CellDiff> {
     cell_diffs
 }
 
+fn displayed_cell(
+    sheet: SheetReader<'_>,
+    cell_id: CellId,
+    coordinates: (u32, u32),
+    formulas: &mut FormulaReader<'_>,
+) -> Cell {
+    let blank = StoredCell::default();
+    let stored_cell = sheet.sheet.cells.get(&cell_id).unwrap_or(&blank);
+    sheet.displayed_cell(coordinates, stored_cell, formulas)
+}
+
 /// Returns the cells of the older state that were deleted with their row or column. Blank cells are
 /// omitted.
-fn deleted_cells(old: &Sheet, new: &Sheet) -> Vec<CellAt> {
+fn deleted_cells(old: SheetReader<'_>, new: &Sheet) -> Vec<CellAt> {
     let new_lookup = new.cell_lookup();
     cells_with_ids(old, |cell_id| new_lookup.coordinates(cell_id).is_none())
 }
@@ -235,14 +367,18 @@ fn truncate_last_span(spans: &Spans, axis: Axis, used_end: u32) -> Spans {
 
 /// Returns the cells whose ids satisfy `is_included`, ordered by row and column. Blank cells are
 /// omitted.
-fn cells_with_ids(sheet: &Sheet, is_included: impl Fn(CellId) -> bool) -> Vec<CellAt> {
-    let lookup = sheet.cell_lookup();
+fn cells_with_ids(sheet: SheetReader<'_>, is_included: impl Fn(CellId) -> bool) -> Vec<CellAt> {
+    let lookup = sheet.sheet.cell_lookup();
+    let mut formulas = sheet.formulas();
     let mut cells = Vec::new();
-    for cell_id in sheet.cells.keys().copied().filter(|id| is_included(*id)) {
-        let Some((row, column)) = lookup.coordinates(cell_id) else { continue };
-        let cell = sheet.cell(row, column);
+    for (cell_id, stored_cell) in &sheet.sheet.cells {
+        if !is_included(*cell_id) {
+            continue;
+        }
+        let Some((row, column)) = lookup.coordinates(*cell_id) else { continue };
+        let cell = sheet.displayed_cell((row, column), stored_cell, &mut formulas);
         if !cell.is_blank() {
-            cells.push(CellAt { row, column, cell });
+            cells.push(CellAt::new(row, column, cell));
         }
     }
     cells.sort_by_key(|cell_at| (cell_at.row, cell_at.column));

@@ -2,20 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Sheet, Workbook};
+use super::sheet::Sheet;
+use super::stored_formula::StoredFormula;
+use super::{ReversalCounts, SheetReader, Workbook};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
-use crate::cell::GENERAL;
+use crate::cell::{Cell, GENERAL};
 use crate::metadata::FormatLayer;
-use crate::sheet_id::SheetId;
-use crate::spans::Spans;
+use cellar_formula::changes::MovedLines;
+use cellar_grid::SheetId;
+use cellar_grid::Spans;
 
 /// Maximum number of cells at which the range formats of two sheets are compared. If there are
 /// more, the range formats are considered different.
 const MAX_COMPARED_CELLS: usize = 10_000;
 
 impl Workbook {
-    /// Returns whether this state and a later state display the same sheets, in any order. Cells
+    /// Returns whether this state and a later state display the same sheets in the same order. Cells
     /// that did not change may be missing from both states.
     ///
     /// The result may be `false` for states that display the same if two sheets have exchanged
@@ -24,10 +27,36 @@ impl Workbook {
     pub fn displays_same(&self, later: &Self) -> bool {
         let old_sheets = self.sheet_ids_by_name();
         let new_sheets = later.sheet_ids_by_name();
-        let has_same_names = old_sheets.keys().eq(new_sheets.keys());
+        let has_same_names = self.names_in_order().eq(later.names_in_order());
         let mut sheet_pairs = old_sheets.values().zip(new_sheets.values());
         has_same_names
+            && self.names_display_same(later)
             && sheet_pairs.all(|(old_id, new_id)| self.sheet_displays_same(*old_id, later, *new_id))
+    }
+
+    /// Returns what differs in a sheet between this state and a later state, or `None` if the sheet
+    /// exists in both states and displays the same. Cells that did not change may be missing from
+    /// both states.
+    #[must_use]
+    pub fn changes_in_sheet(&self, later: &Self, sheet: SheetId) -> Option<ReversalCounts> {
+        if self.sheet_displays_same(sheet, later, sheet) {
+            return None;
+        }
+        let diffs = self.diff_by_number(later).sheets;
+        let diff = diffs.into_iter().find(|diff| diff.sheet == sheet);
+        let Some(diff) = diff else { return Some(ReversalCounts::default()) };
+        let cell_count = diff.cells.len().saturating_add(diff.deleted_cells.len());
+        Some(ReversalCounts {
+            cells: u64::try_from(cell_count).unwrap_or(u64::MAX),
+            rows: diff.rows.inserted.count().saturating_add(diff.rows.deleted.count()),
+            columns: diff.columns.inserted.count().saturating_add(diff.columns.deleted.count()),
+            formats: u64::from(diff.formats_changed),
+            ..ReversalCounts::default()
+        })
+    }
+
+    fn names_in_order(&self) -> impl Iterator<Item = Option<&str>> {
+        self.tabs.order().iter().map(|id| self.tabs.name(*id))
     }
 
     fn sheet_ids_by_name(&self) -> BTreeMap<String, SheetId> {
@@ -35,18 +64,24 @@ impl Workbook {
         self.sheets.keys().map(|id| (name(*id), *id)).collect()
     }
 
-    fn sheet_displays_same(&self, old_id: SheetId, later: &Self, new_id: SheetId) -> bool {
+    pub(super) fn sheet_displays_same(
+        &self,
+        old_id: SheetId,
+        later: &Self,
+        new_id: SheetId,
+    ) -> bool {
         let (Some(old), Some(new)) = (self.sheet(old_id), later.sheet(new_id)) else {
             return false;
         };
         if old_id == new_id {
-            return old.keeps_indices_in(new) && old.displays_same(new);
+            return old.sheet.keeps_indices_in(new.sheet)
+                && displays_same(old, new, &self.moved_lines_to(later));
         }
         // Unchanged cells may not be loaded. Sheets with different numbers can be compared only if
         // all their cells are loaded, which is the case if the old sheet was deleted and the new
         // sheet was added between the two states.
         let names_exchanged = later.sheet(old_id).is_some() || self.sheet(new_id).is_some();
-        !names_exchanged && old.displays_same(new)
+        !names_exchanged && displays_same(old, new, &MovedLines::default())
     }
 }
 
@@ -59,19 +94,39 @@ impl Sheet {
         };
         keeps_indices(Axis::Rows, &rows) && keeps_indices(Axis::Columns, &columns)
     }
-
-    fn displays_same(&self, other: &Self) -> bool {
-        let includes_cells_of = |sheet: &Self, other: &Self| {
-            let mut cells = other.cells_in(Rectangle::EVERYTHING);
-            cells.all(|((row, column), cell)| sheet.cell(row, column) == cell)
-        };
-        includes_cells_of(self, other)
-            && includes_cells_of(other, self)
-            && formats_display_same(&self.formats, &other.formats)
-    }
 }
 
-fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
+/// Returns whether two states of a sheet display the same. A formula may differ in references that
+/// only follow `moved`, the moves from the older to the newer state.
+fn displays_same(old: SheetReader<'_>, new: SheetReader<'_>, moved: &MovedLines) -> bool {
+    let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
+    let cell_names = |sheet: SheetReader<'_>| {
+        let cells = sheet.cells_in(Rectangle::EVERYTHING);
+        cells.map(|(coordinates, _)| coordinates).collect::<BTreeSet<(u32, u32)>>()
+    };
+    let mut all_cells = cell_names(old);
+    all_cells.extend(cell_names(new));
+    let is_same = |&coordinates: &(u32, u32)| {
+        let old_cell = old.cell_with(coordinates, &mut old_formulas);
+        let new_cell = new.cell_with(coordinates, &mut new_formulas);
+        let without_formula = |cell: &Cell| Cell { formula: None, ..cell.clone() };
+        old_cell == new_cell
+            || without_formula(&old_cell) == without_formula(&new_cell)
+                && old_formulas.only_moved(
+                    formula_at(old, coordinates),
+                    moved,
+                    formula_at(new, coordinates),
+                    &mut new_formulas,
+                )
+    };
+    all_cells.iter().all(is_same) && formats_display_same(old.formats(), new.formats())
+}
+
+fn formula_at<'a>(sheet: SheetReader<'a>, (row, column): (u32, u32)) -> Option<&'a StoredFormula> {
+    sheet.formula(sheet.sheet.id(row, column)?)
+}
+
+pub(super) fn formats_display_same(left: &FormatLayer, right: &FormatLayer) -> bool {
     if left == right {
         return true;
     }

@@ -5,29 +5,47 @@
 
 mod apply;
 pub mod axis_order;
+mod branches;
 mod diff;
 mod display_eq;
+mod moves;
+mod names;
+mod report;
 mod sheet;
+mod sheet_reader;
+mod stored_formula;
 #[cfg(test)]
 mod tests;
 mod undo;
 
 pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
-pub use sheet::Sheet;
-pub use undo::{UndoFault, revert, undo};
+pub use names::NameDiff;
+pub use report::TooManyComparisons;
+pub use sheet_reader::SheetReader;
+pub use undo::{
+    ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal, ReversalCounts,
+    ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo, undo_with_imports,
+};
 
 use std::collections::BTreeMap;
 
+use crate::axis_map::{Axis, AxisMap};
 use crate::cell::Value;
-use crate::metadata::{Tabs, WorkbookMetadata};
-use crate::sheet_id::SheetId;
+use crate::metadata::{DefinedNames, Tabs, WorkbookMetadata};
 use cellar_base::limits::MAX_REPLAY_BYTES;
+use cellar_formula::LineMap;
+use cellar_formula::changes::MovedLines;
+use cellar_grid::SheetId;
+use moves::Moves;
+use sheet::Sheet;
 
 /// The state of a spreadsheet at a position of its log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workbook {
     sheets: BTreeMap<SheetId, Sheet>,
     tabs: Tabs,
+    names: DefinedNames,
+    moves: Moves,
     /// Approximate size of all sheets in memory, in bytes.
     bytes: usize,
     max_bytes: usize,
@@ -48,6 +66,8 @@ impl Default for Workbook {
         Self {
             sheets: BTreeMap::from([(SheetId::FIRST, first)]),
             tabs: Tabs::default(),
+            names: DefinedNames::default(),
+            moves: Moves::default(),
             bytes,
             max_bytes: MAX_REPLAY_BYTES,
         }
@@ -59,7 +79,11 @@ impl Workbook {
     #[must_use]
     pub fn metadata(&self) -> WorkbookMetadata {
         let sheets = self.sheets.iter().map(|(id, sheet)| (*id, sheet.metadata()));
-        WorkbookMetadata { tabs: self.tabs.clone(), sheets: sheets.collect() }
+        WorkbookMetadata {
+            tabs: self.tabs.clone(),
+            sheets: sheets.collect(),
+            names: self.names.clone(),
+        }
     }
 
     /// Creates a workbook without cells. [`Workbook::fill`] adds the cells.
@@ -68,18 +92,26 @@ impl Workbook {
         let sheets = metadata.sheets.iter().map(|(id, sheet)| (*id, Sheet::from_metadata(sheet)));
         let sheets: BTreeMap<SheetId, Sheet> = sheets.collect();
         let bytes = sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
-        Self { sheets, tabs: metadata.tabs.clone(), bytes, max_bytes: MAX_REPLAY_BYTES }
+        Self {
+            sheets,
+            tabs: metadata.tabs.clone(),
+            names: metadata.names.clone(),
+            moves: Moves::default(),
+            bytes,
+            max_bytes: MAX_REPLAY_BYTES,
+        }
     }
 
     /// Returns a sheet, or `None` if it does not exist.
     #[must_use]
-    pub fn sheet(&self, id: SheetId) -> Option<&Sheet> {
-        self.sheets.get(&id)
+    pub fn sheet(&self, id: SheetId) -> Option<SheetReader<'_>> {
+        let sheet = self.sheets.get(&id)?;
+        Some(SheetReader { id, sheet, tabs: &self.tabs, moves: &self.moves })
     }
 
     /// Returns the sheets in tab order.
-    pub fn sheets(&self) -> impl Iterator<Item = (SheetId, &Sheet)> {
-        self.tabs.order().iter().filter_map(|id| Some((*id, self.sheets.get(id)?)))
+    pub fn sheets(&self) -> impl Iterator<Item = (SheetId, SheetReader<'_>)> {
+        self.tabs.order().iter().filter_map(|id| Some((*id, self.sheet(*id)?)))
     }
 
     /// Returns the order and names of the sheets.
@@ -88,10 +120,38 @@ impl Workbook {
         &self.tabs
     }
 
+    /// Returns the names that formulas use.
+    #[must_use]
+    pub fn names(&self) -> &DefinedNames {
+        &self.names
+    }
+
     /// Returns the value of a cell, or [`Value::Empty`] if the cell is blank or the sheet does not
     /// exist.
     #[must_use]
     pub fn value(&self, sheet: SheetId, row: u32, column: u32) -> Value {
-        self.sheet(sheet).map(|sheet| sheet.cell(row, column).value).unwrap_or_default()
+        self.sheet(sheet).map(|sheet| sheet.value(row, column)).unwrap_or_default()
     }
+
+    /// Returns how rows and columns have moved from this state to `later`. If `later` has not
+    /// developed from this state, rows and columns are matched by id.
+    fn moved_lines_to(&self, later: &Self) -> MovedLines {
+        self.moves.map_to(&later.moves).unwrap_or_else(|| self.moved_ids_to(later))
+    }
+
+    fn moved_ids_to(&self, later: &Self) -> MovedLines {
+        let mut moved = MovedLines::default();
+        for (id, sheet) in &self.sheets {
+            let Some(later_sheet) = later.sheets.get(id) else { continue };
+            let (rows, columns) = sheet.map_to(later_sheet);
+            moved = moved.then(&one_change(*id, rows, columns));
+        }
+        moved
+    }
+}
+
+/// Returns how references move if nothing else than the remaining rows and columns is known.
+fn one_change(sheet: SheetId, rows: AxisMap, columns: AxisMap) -> MovedLines {
+    let moved = |axis, map| MovedLines::one(sheet, axis, LineMap::of_one_change(map, axis));
+    moved(Axis::Rows, rows).then(&moved(Axis::Columns, columns))
 }

@@ -2,27 +2,51 @@
 //! formats.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use super::axis_order::{AxisOrder, IdRun, IndexLookup};
-use crate::a1::Rectangle;
+use super::stored_formula::{MovesAfter, StoredFormula};
 use crate::axis_map::{Axis, AxisMap};
-use crate::cell::{Cell, GENERAL, Value};
+use crate::cell::{GENERAL, Value};
 use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
-use crate::spans::Spans;
+use cellar_grid::{SheetId, Spans};
 
 /// Id of a cell: its row id and column id.
 pub(super) type CellId = (u64, u64);
 
+/// Content and number format of a cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct StoredCell {
+    pub(super) value: Value,
+    pub(super) formula: Option<StoredFormula>,
+    pub(super) format: Option<String>,
+}
+
+impl StoredCell {
+    fn is_blank(&self) -> bool {
+        self.value == Value::Empty && self.formula.is_none() && self.format.is_none()
+    }
+
+    fn weight_bytes(&self) -> usize {
+        const FRAME_BYTES: usize = 128;
+        let formula_bytes = self.formula.as_ref().map_or(0, StoredFormula::bytes);
+        let format_bytes = self.format.as_ref().map_or(0, String::len);
+        let value_bytes = match &self.value {
+            Value::Text(text) => text.len(),
+            _ => 0,
+        };
+        FRAME_BYTES + value_bytes + formula_bytes + format_bytes
+    }
+}
+
 /// State of one sheet.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sheet {
+pub(super) struct Sheet {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
     /// The cells that are not blank. The number format of a cell, even `General`, overrides the
     /// range formats. A cell without a number format is displayed in the range format.
-    pub(super) cells: BTreeMap<CellId, Cell>,
+    pub(super) cells: BTreeMap<CellId, StoredCell>,
     pub(super) formats: FormatLayer,
     pub(super) extent: Extent,
     cell_bytes: usize,
@@ -68,18 +92,6 @@ impl Sheet {
         Self { extent, ..Self::default() }
     }
 
-    /// Returns the used range, which changes when rows and columns are inserted or deleted.
-    #[must_use]
-    pub fn extent(&self) -> Extent {
-        self.extent
-    }
-
-    /// Returns the range formats.
-    #[must_use]
-    pub fn formats(&self) -> &FormatLayer {
-        &self.formats
-    }
-
     /// Returns the approximate size of the sheet in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         const SHEET_BYTES: usize = 512;
@@ -89,43 +101,41 @@ impl Sheet {
         self.cell_bytes.saturating_add(self.formats.bytes()).saturating_add(overhead_bytes)
     }
 
-    /// Returns the cells in a rectangle that are not blank, ordered by row and column.
-    pub fn cells_in(&self, rectangle: Rectangle) -> impl Iterator<Item = ((u32, u32), Cell)> + '_ {
-        let column_lookup = self.columns.index_lookup();
-        let columns = rectangle.first.column..=rectangle.last.column;
-        let row_runs = self.rows.runs_in(rectangle.first.row, rectangle.last.row.saturating_add(1));
-        row_runs.flat_map(move |row_run| self.cells_in_rows(row_run, &columns, &column_lookup))
+    pub(super) fn cell_count(&self) -> u64 {
+        u64::try_from(self.cells.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the cells in the given rows and columns that are not blank, ordered by row and
-    /// column.
-    fn cells_in_rows(
-        &self,
-        row_run: IdRun,
-        columns: &RangeInclusive<u32>,
-        column_lookup: &IndexLookup,
-    ) -> Vec<((u32, u32), Cell)> {
-        let mut displayed_cells = Vec::new();
-        for ((row_id, column_id), stored_cell) in self.stored_cells(row_run) {
-            let Some(column) = column_lookup.index(*column_id) else { continue };
-            if !columns.contains(&column) {
-                continue;
-            }
-            let coordinates = (row_run.index_of(*row_id), column);
-            let displayed_cell = self.with_displayed_format(coordinates, stored_cell);
-            if !displayed_cell.is_blank() {
-                displayed_cells.push((coordinates, displayed_cell));
+    /// Returns a sheet that displays the same, and whose rows and columns have the ids of a new sheet.
+    /// The rows of two different sheets can thus be compared by their index.
+    pub(super) fn with_new_ids(&self) -> Self {
+        let (extent, formats) = (self.extent, self.formats.clone());
+        let mut sheet = Self { extent, formats, ..Self::default() };
+        let lookup = self.cell_lookup();
+        for (cell_id, cell) in &self.cells {
+            if let Some(coordinates) = lookup.coordinates(*cell_id) {
+                sheet.fill(coordinates, cell.clone());
             }
         }
-        displayed_cells.sort_by_key(|(coordinates, _)| *coordinates);
-        displayed_cells
+        sheet
     }
 
-    /// Returns a cell with the number format in which it is displayed. The cell may be blank.
-    #[must_use]
-    pub fn cell(&self, row: u32, column: u32) -> Cell {
-        let stored_cell = self.id(row, column).and_then(|id| self.cells.get(&id));
-        self.with_displayed_format((row, column), stored_cell.unwrap_or(&Cell::default()))
+    /// Returns a copy whose later rows and columns have other ids than those that are added to this
+    /// sheet.
+    pub(super) fn branch(&self) -> Self {
+        Self { rows: self.rows.branch(), columns: self.columns.branch(), ..self.clone() }
+    }
+
+    /// Returns a sheet that displays the same. Rows and columns that both branches inserted at the
+    /// same place have the ids of `other`. Both branches come from `shared`.
+    pub(super) fn with_ids_of(&self, other: &Self, shared: &Self) -> Self {
+        let (rows, row_id) = self.rows.with_ids_of(&other.rows, shared.rows.next_id());
+        let (columns, column_id) =
+            self.columns.with_ids_of(&other.columns, shared.columns.next_id());
+        let renamed = |((row, column), cell): (&CellId, &StoredCell)| {
+            ((row_id(*row), column_id(*column)), cell.clone())
+        };
+        let cells = self.cells.iter().map(renamed).collect();
+        Self { rows, columns, cells, ..self.clone() }
     }
 
     pub(super) fn id(&self, row: u32, column: u32) -> Option<CellId> {
@@ -153,22 +163,30 @@ impl Sheet {
         CellLookup { rows: self.rows.index_lookup(), columns: self.columns.index_lookup() }
     }
 
-    /// Returns the cell with the number format in which it is displayed: its own or that of the
-    /// range. `General` becomes `None`.
-    fn with_displayed_format(&self, (row, column): (u32, u32), cell: &Cell) -> Cell {
-        let format = match &cell.format {
-            Some(own_format) => Some(own_format.as_str()),
-            None => self.formats.format_at(row, column),
-        };
-        let displayed_format = format.filter(|format| *format != GENERAL).map(str::to_owned);
-        Cell { format: displayed_format, ..cell.clone() }
+    /// Returns the number format in which a cell is displayed: its own or that of the range. `General`
+    /// becomes `None`.
+    pub(super) fn displayed_format<'s>(
+        &'s self,
+        row: u32,
+        column: u32,
+        cell: &'s StoredCell,
+    ) -> Option<&'s str> {
+        let own_format = cell.format.as_deref();
+        own_format
+            .or_else(|| self.formats.format_at(row, column))
+            .filter(|format| *format != GENERAL)
     }
 
-    fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &Cell)> {
+    pub(super) fn stored_cell(&self, row: u32, column: u32) -> Option<&StoredCell> {
+        self.cells.get(&self.id(row, column)?)
+    }
+
+    pub(super) fn stored_cells(&self, rows: IdRun) -> impl Iterator<Item = (&CellId, &StoredCell)> {
         self.cells.range((rows.first_id, 0)..(rows.id_end(), 0))
     }
 
-    pub(super) fn set_cell(&mut self, edit: &CellEdit) {
+    /// `formula` is the formula of the edit.
+    pub(super) fn set_cell(&mut self, edit: &CellEdit, formula: Option<StoredFormula>) {
         let Some(id) = self.id(edit.row, edit.column) else { return };
         self.extent.cover(edit.row, edit.column);
         // `General` must be stored if it overrides a range format. It is stored whenever the sheet
@@ -177,7 +195,7 @@ impl Sheet {
         self.change_cell(id, |cell| {
             if let Some(value) = &edit.value {
                 cell.value = value.clone();
-                cell.formula.clone_from(&edit.formula);
+                cell.formula = formula;
             }
             if let Some(format) = &edit.format {
                 let is_needed = has_range_formats || format != GENERAL;
@@ -187,7 +205,7 @@ impl Sheet {
     }
 
     /// Must be called before operations are applied to the sheet.
-    pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: Cell) {
+    pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: StoredCell) {
         if let Some(id) = self.id(row, column) {
             self.change_cell(id, |stored| *stored = cell);
         }
@@ -228,19 +246,31 @@ impl Sheet {
         cell_ids
     }
 
-    fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut Cell)) {
+    fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut StoredCell)) {
         let mut cell = self.remove_cell(&id).unwrap_or_default();
         change(&mut cell);
         if !cell.is_blank() {
-            self.cell_bytes = self.cell_bytes.saturating_add(weight_bytes(&cell));
+            self.cell_bytes = self.cell_bytes.saturating_add(cell.weight_bytes());
             self.cells.insert(id, cell);
         }
     }
 
-    fn remove_cell(&mut self, id: &CellId) -> Option<Cell> {
+    fn remove_cell(&mut self, id: &CellId) -> Option<StoredCell> {
         let cell = self.cells.remove(id)?;
-        self.cell_bytes = self.cell_bytes.saturating_sub(weight_bytes(&cell));
+        self.cell_bytes = self.cell_bytes.saturating_sub(cell.weight_bytes());
         Some(cell)
+    }
+
+    /// Lets all formulas follow all moves of the workbook.
+    pub(super) fn resolve_formulas(&mut self, own_id: SheetId, moves: &mut MovesAfter<'_>) {
+        for cell in self.cells.values_mut() {
+            let bytes_before = cell.weight_bytes();
+            if let Some(formula) = &mut cell.formula {
+                formula.resolve(own_id, moves);
+            }
+            let bytes_without_cell = self.cell_bytes.saturating_sub(bytes_before);
+            self.cell_bytes = bytes_without_cell.saturating_add(cell.weight_bytes());
+        }
     }
 
     pub(super) fn insert(&mut self, axis: Axis, before: u32, count: u32) {
@@ -280,14 +310,4 @@ impl Sheet {
             self.remove_cell(&id);
         }
     }
-}
-
-pub(super) fn weight_bytes(cell: &Cell) -> usize {
-    const FRAME_BYTES: usize = 128;
-    let text_bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let value_bytes = match &cell.value {
-        Value::Text(text) => text.len(),
-        _ => 0,
-    };
-    FRAME_BYTES + value_bytes + text_bytes(&cell.formula) + text_bytes(&cell.format)
 }

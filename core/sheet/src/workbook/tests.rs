@@ -1,12 +1,17 @@
 //! Compares workbooks with a reference implementation that uses plain lists of ids.
 
+mod branches;
+mod formulas;
+mod names;
+mod reversals;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::sheet::StoredCell;
 use super::*;
-use crate::axis_map::Axis;
-use crate::cell::Cell;
-use crate::operation::random::any_operation;
+use crate::axis_map::{Axis, AxisMap};
+use crate::operation::random::{SIDE, any_operation, any_operation_with_formulas, any_spans};
 use crate::operation::{
     AddSheet, CellEdit, DeleteSheet, DeleteSpans, InsertBefore, Operation, RenameSheet, SetCells,
     SetFormat, Span, Spans,
@@ -21,7 +26,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn a_workbook_agrees_with_the_model(operations in vec(any_operation(), 1..12)) {
+    fn a_workbook_agrees_with_the_model(
+        operations in vec(any_operation_with_formulas(), 1..12),
+    ) {
         let (mut workbook, mut plain) = (Workbook::default(), PlainWorkbook::new());
         for (tag, operation) in (1..).zip(&operations) {
             workbook.apply_operation(operation);
@@ -43,8 +50,16 @@ fn a_new_workbook_has_one_sheet() {
 /// Applies operations after replacing their sheets with existing ones. Returns the initial state
 /// and the state after each operation.
 fn states(operations: Vec<Operation>) -> Vec<(Workbook, PlainWorkbook)> {
-    let mut states = vec![(Workbook::default(), PlainWorkbook::new())];
-    for (tag, operation) in (1..).zip(operations) {
+    states_after((Workbook::default(), PlainWorkbook::new()), operations)
+}
+
+fn states_after(
+    first: (Workbook, PlainWorkbook),
+    operations: Vec<Operation>,
+) -> Vec<(Workbook, PlainWorkbook)> {
+    let first_tag = if first.1 == PlainWorkbook::new() { 1 } else { 100 };
+    let mut states = vec![first];
+    for (tag, operation) in (first_tag..).zip(operations) {
         let (mut workbook, mut plain) = states[states.len() - 1].clone();
         let operation = redirect_to_existing_sheet(&plain, operation);
         workbook.apply_operation(&operation);
@@ -55,19 +70,44 @@ fn states(operations: Vec<Operation>) -> Vec<(Workbook, PlainWorkbook)> {
 }
 
 fn apply_undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Workbook {
-    let mut undone = now.clone();
-    for operation in undo(before, after, now).unwrap_or_default() {
-        let operation = operation.validated().unwrap();
-        undone.apply_operation(&operation);
+    apply_reversal(&undo(before, after, now), now)
+}
+
+fn apply_reversal(reversal: &Reversal, now: &Workbook) -> Workbook {
+    let mut reversed = now.clone();
+    for operation in &reversal.operations {
+        let operation = operation.clone().validated().unwrap();
+        reversed.apply_operation(&operation);
     }
-    undone
+    reversed
+}
+
+fn no_imports() -> RestorableImports {
+    RestorableImports::new()
+}
+
+/// Returns whether operations are counted. Names and formats may be restored without an operation.
+fn counts_agree(reversal: &Reversal) -> bool {
+    let ReversalCounts { names, formats, .. } = reversal.report.restored;
+    let of_contents = ReversalCounts { names: 0, formats: 0, ..reversal.report.restored };
+    if reversal.operations.is_empty() {
+        of_contents.is_zero()
+    } else {
+        !of_contents.is_zero() || names > 0 || formats > 0
+    }
+}
+
+/// Returns the names of the sheets in tab order.
+fn names_in_order(workbook: &Workbook) -> Vec<String> {
+    let tabs = workbook.tabs();
+    tabs.order().iter().map(|id| tabs.name(*id).unwrap().to_owned()).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// An undo restores cells, displayed formats and sheet names. It does not restore used ranges,
-    /// or the numbers and order of deleted sheets.
+    /// An undo restores cells, displayed formats, sheet names and the order of sheets, and leaves
+    /// nothing. It does not restore used ranges, or the numbers of deleted sheets.
     #[test]
     fn an_immediate_undo_restores_the_state(
         before in vec(any_operation(), 0..8),
@@ -80,6 +120,11 @@ proptest! {
         if let Some(what) = crate::oracle::display_difference_by_name(before, &back) {
             return Err(TestCaseError::fail(format!("{what}: {:?}", undo(before, after, after))));
         }
+        prop_assert_eq!(names_in_order(before), names_in_order(&back));
+        prop_assert!(before.names_display_same(&back), "{:?} {:?}", before.names(), back.names());
+        let reversal = undo(before, after, after);
+        prop_assert!(reversal.report.left.is_zero(), "{:?}", reversal.report);
+        prop_assert!(counts_agree(&reversal), "{:?}", reversal);
     }
 
     /// A repeated revert has no effect.
@@ -96,7 +141,89 @@ proptest! {
         prop_assert!(now.displays_same(now) && before.displays_same(before));
         let back = apply_undo(before, now, now);
         prop_assert_eq!(crate::oracle::display_difference_by_name(before, &back), None);
-        prop_assert_eq!(revert(before, &back), Err(UndoFault::NothingToUndo));
+        prop_assert_eq!(names_in_order(before), names_in_order(&back));
+        prop_assert!(before.names_display_same(&back), "{:?} {:?}", before.names(), back.names());
+        prop_assert_eq!(revert(before, &back, &no_imports()), Reversal::default());
+    }
+
+    /// A revert of each sheet restores that sheet, changes no other sheet, and has no effect if it
+    /// is repeated.
+    #[test]
+    fn a_revert_of_a_sheet_restores_only_that_sheet(
+        before in vec(any_operation(), 0..8),
+        since in vec(any_operation(), 1..8),
+        chosen in 0..4_usize,
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(since).collect());
+        let (before, now) = (&states[count].0, &states[states.len() - 1].0);
+        let order = before.tabs().order();
+        let sheet = order[chosen % order.len()];
+        let in_place = sheet_in_place(before, now, sheet);
+        let back = apply_reversal(&revert_sheet(before, now, sheet, &no_imports()).unwrap(), now);
+        let restored = sheet_in_place(before, &back, sheet);
+        let restored = restored.or_else(|| back.tabs().order().iter().copied().max()).unwrap();
+        let (old, new) = (before.sheet(sheet).unwrap(), back.sheet(restored).unwrap());
+        prop_assert_eq!(crate::oracle::display_difference_of_sheets(old, new), None);
+        for (id, other) in now.sheets().filter(|(id, _)| Some(*id) != in_place) {
+            prop_assert_eq!(Some(other.sheet), back.sheet(id).map(|sheet| sheet.sheet));
+            prop_assert_eq!(now.tabs().name(id), back.tabs().name(id));
+        }
+        // A sheet whose name another sheet has taken is restored under another name.
+        if sheet_in_place(before, &back, sheet).is_some() {
+            prop_assert_eq!(revert_sheet(before, &back, sheet, &no_imports()).unwrap().operations, vec![]);
+        }
+    }
+
+    /// A revert of a range restores the cells in the range whose rows and columns still exist, clears
+    /// those in new rows and columns, changes no cell outside, and has no effect if it is repeated.
+    #[test]
+    fn a_revert_of_a_range_restores_only_that_range(
+        before in vec(any_operation(), 0..8),
+        since in vec(any_operation(), 1..8),
+        rows in any_spans(),
+        columns in any_spans(),
+    ) {
+        let count = before.len();
+        let states = states(before.into_iter().chain(since).collect());
+        let (before, now) = (&states[count].0, &states[states.len() - 1].0);
+        let sheet = before.tabs().order()[0];
+        let Some(in_place) = sheet_in_place(before, now, sheet) else {
+            let fault = revert_range(before, now, sheet, &rows, &columns);
+            prop_assert_eq!(fault, Err(PartFault::NotNow));
+            return Ok(());
+        };
+        let reversal = revert_range(before, now, sheet, &rows, &columns).unwrap();
+        let back = apply_reversal(&reversal, now);
+        let (old, current) = (before.sheet(sheet).unwrap(), now.sheet(in_place).unwrap());
+        let new = back.sheet(in_place).unwrap();
+        let (old_rows, old_columns) = if in_place == sheet {
+            current.sheet.map_to(old.sheet)
+        } else {
+            (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns))
+        };
+        for row in 0..3 * SIDE {
+            for column in 0..3 * SIDE {
+                let (then, is) = (current.cell(row, column), new.cell(row, column));
+                if !rows.contains(row) || !columns.contains(column) {
+                    prop_assert_eq!(then, is, "row {}, column {} is outside", row, column);
+                    continue;
+                }
+                match (old_rows.get(row), old_columns.get(column)) {
+                    (Some(old_row), Some(old_column)) => {
+                        let expected = old.cell(old_row, old_column);
+                        prop_assert_eq!(&expected.value, &is.value);
+                        prop_assert_eq!(&expected.formula, &is.formula);
+                        if !is.is_blank() {
+                            prop_assert_eq!(&expected.format, &is.format);
+                        }
+                    }
+                    _ => prop_assert!(is.value == Value::Empty && is.formula.is_none()),
+                }
+            }
+        }
+        let again = revert_range(before, &back, sheet, &rows, &columns).unwrap();
+        prop_assert_eq!(again, Reversal::default());
     }
 
     /// Cells that were changed after the entry are not restored.
@@ -109,13 +236,15 @@ proptest! {
         let (from, to) = (before.len(), before.len() + entry.len());
         let states = states(before.into_iter().chain(entry).chain(since).collect());
         let (before, after, now) = (&states[from].0, &states[to].0, &states[states.len() - 1].0);
-        let back = apply_undo(before, after, now);
+        let reversal = undo(before, after, now);
+        prop_assert!(counts_agree(&reversal), "{:?}", reversal);
+        let back = apply_reversal(&reversal, now);
         for (id, sheet) in now.sheets() {
-            for (cell, content) in &sheet.cells {
-                let then = after.sheet(id).and_then(|sheet| sheet.cells.get(cell));
+            for (cell, content) in &sheet.sheet.cells {
+                let then = after.sheet(id).and_then(|sheet| sheet.sheet.cells.get(cell));
                 if then != Some(content) {
-                    let kept = back.sheet(id).and_then(|sheet| sheet.cells.get(cell));
-                    let same = |kept: &&Cell| {
+                    let kept = back.sheet(id).and_then(|sheet| sheet.sheet.cells.get(cell));
+                    let same = |kept: &&StoredCell| {
                         (&kept.value, &kept.formula) == (&content.value, &content.formula)
                     };
                     let blank = content.value == Value::Empty && content.formula.is_none();
@@ -127,12 +256,13 @@ proptest! {
 
     #[test]
     fn a_diff_agrees_with_the_model(
-        before in vec(any_operation(), 0..6),
-        entry in vec(any_operation(), 1..6),
+        before in vec(any_operation_with_formulas(), 0..6),
+        entry in vec(any_operation_with_formulas(), 1..6),
     ) {
-        let count = before.len();
-        let states = states(before.into_iter().chain(entry).collect());
-        let ((from, plain_from), (to, plain_to)) = (&states[count], &states[states.len() - 1]);
+        let (from, mut plain_from) = states(before).pop().unwrap();
+        plain_from.remember_formulas();
+        let states = states_after((from, plain_from), entry);
+        let ((from, plain_from), (to, plain_to)) = (&states[0], &states[states.len() - 1]);
         let diff = from.diff(to);
         if let Some(what) = crate::oracle::find_diff_error(plain_from, plain_to, &diff) {
             return Err(TestCaseError::fail(format!("{what}: {diff:?}")));
@@ -177,7 +307,7 @@ fn an_undo_restores_the_displayed_range_format() {
 #[test]
 fn an_undo_restores_exchanged_names() {
     let add = |sheet, name: &str| {
-        Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into() })
+        Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: name.into(), before: None })
     };
     let rename = |sheet, name: &str| {
         Operation::RenameSheet(RenameSheet { sheet: SheetId(sheet), name: name.into() })
@@ -188,13 +318,18 @@ fn an_undo_restores_exchanged_names() {
     after.apply_operations(&[rename(1, "c"), rename(2, "a"), rename(1, "b")]).unwrap();
     let back = apply_undo(&before, &after, &after);
     assert_eq!(crate::oracle::display_difference(&before, &back), None);
-    assert_eq!(undo(&before, &before, &after), Err(UndoFault::NothingToUndo));
+    assert_eq!(undo(&before, &before, &after), Reversal::default());
 }
 
 #[test]
 fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
-    let add =
-        |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
+    let add = |sheet| {
+        Operation::AddSheet(AddSheet {
+            sheet: SheetId(sheet),
+            name: format!("s{sheet}"),
+            before: None,
+        })
+    };
     let mut before = Workbook::default();
     before.apply_operation(&add(1));
     let mut after = before.clone();
@@ -202,14 +337,17 @@ fn an_undo_restores_a_deleted_sheet_only_below_the_limit() {
     let mut now = after.clone();
     let most = u32::try_from(MAX_SHEETS).unwrap();
     (2..most).for_each(|sheet| now.apply_operation(&add(sheet)));
-    assert_eq!(undo(&before, &after, &now).map(|operations| operations.len()), Ok(1));
+    assert_eq!(undo(&before, &after, &now).operations.len(), 1);
     now.apply_operation(&add(most));
-    assert_eq!(undo(&before, &after, &now), Err(UndoFault::NothingToUndo));
+    let refused = undo(&before, &after, &now);
+    assert_eq!((refused.operations.len(), refused.report.left.sheets), (0, 1));
 }
 
 #[test]
 fn rejects_a_sheet_number_far_above_the_next() {
-    let add = |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into() });
+    let add = |sheet| {
+        Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: "s".into(), before: None })
+    };
     let mut workbook = Workbook::default();
     for far in [MAX_SHEET_NUMBER_STEP + 2, u32::MAX - 1] {
         workbook.apply_operation(&add(far));
@@ -221,8 +359,13 @@ fn rejects_a_sheet_number_far_above_the_next() {
 
 #[test]
 fn limits_the_number_of_sheets() {
-    let add =
-        |sheet| Operation::AddSheet(AddSheet { sheet: SheetId(sheet), name: format!("s{sheet}") });
+    let add = |sheet| {
+        Operation::AddSheet(AddSheet {
+            sheet: SheetId(sheet),
+            name: format!("s{sheet}"),
+            before: None,
+        })
+    };
     let mut workbook = Workbook::default();
     let most = u32::try_from(MAX_SHEETS).unwrap();
     (1..most).for_each(|sheet| workbook.apply_operation(&add(sheet)));

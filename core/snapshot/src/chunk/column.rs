@@ -3,14 +3,15 @@
 use super::bytes::{ChunkReader, write_varint};
 use super::error::{UnencodableTile, UnreadableChunk};
 use super::format_dictionary::{FormatDictionary, StoredFormats};
+use super::header::ChunkVersion;
 use super::kinds::ColumnKind;
 use super::presence::{self, RowEncoding};
 use super::{texts, values};
 use crate::saturate::{saturate_u32, to_usize};
-use crate::tile::{TextLayer, TileColumn, ValueLayer};
-use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS};
+use crate::tile::{TextLayer, TileColumn, ValueLayer, are_disjoint, are_valid_templates};
+use cellar_base::limits::{MAX_COLUMNS, MAX_FORMULA_BYTES, MAX_ROWS, MAX_TEMPLATE_BYTES};
 
-/// First byte of a column's formulas or formats if exactly the rows with values have them.
+/// First byte of a column's formulas, templates or formats if exactly the rows with values have them.
 /// Otherwise, the first byte is the number of a row encoding.
 const SAME_ROWS_AS_VALUES: u8 = 0x04;
 
@@ -19,11 +20,12 @@ const SAME_ROWS_AS_VALUES: u8 = 0x04;
 const FIRST_VALUE_INDEX: u32 = 0;
 
 /// First byte of an encoded column. It contains the value kind, the row encoding, and flags for
-/// formulas and formats.
+/// formulas, templates and formats.
 struct ColumnFlags {
     column_kind: ColumnKind,
     row_encoding: RowEncoding,
     has_formulas: bool,
+    has_templates: bool,
     has_formats: bool,
 }
 
@@ -32,7 +34,7 @@ impl ColumnFlags {
     const ROW_ENCODING_SHIFT: u8 = 3;
     const HAS_FORMULAS: u8 = 0x20;
     const HAS_FORMATS: u8 = 0x40;
-    const UNUSED: u8 = 0x80;
+    const HAS_TEMPLATES: u8 = 0x80;
 
     fn to_byte(&self) -> u8 {
         let mut byte =
@@ -40,23 +42,29 @@ impl ColumnFlags {
         if self.has_formulas {
             byte |= Self::HAS_FORMULAS;
         }
+        if self.has_templates {
+            byte |= Self::HAS_TEMPLATES;
+        }
         if self.has_formats {
             byte |= Self::HAS_FORMATS;
         }
         byte
     }
 
-    fn from_byte(byte: u8) -> Result<Self, UnreadableChunk> {
+    fn from_byte(byte: u8, version: ChunkVersion) -> Result<Self, UnreadableChunk> {
         let column_kind = ColumnKind::from_bits(byte & Self::KIND_MASK);
         let lacks_values_and_formats =
             column_kind == ColumnKind::NoValues && byte != Self::HAS_FORMATS;
-        if byte & Self::UNUSED != 0 || lacks_values_and_formats {
+        let has_templates = byte & Self::HAS_TEMPLATES != 0;
+        let may_have_templates = version == ChunkVersion::Templates;
+        if lacks_values_and_formats || (has_templates && !may_have_templates) {
             return Err(UnreadableChunk::Malformed("a column has invalid flags"));
         }
         Ok(Self {
             column_kind,
             row_encoding: RowEncoding::from_bits(byte >> Self::ROW_ENCODING_SHIFT),
             has_formulas: byte & Self::HAS_FORMULAS != 0,
+            has_templates,
             has_formats: byte & Self::HAS_FORMATS != 0,
         })
     }
@@ -102,6 +110,7 @@ pub(super) fn write_column(
         column_kind: ColumnKind::of(column.values.values()),
         row_encoding: value_rows.encoding,
         has_formulas: !column.formulas.is_empty(),
+        has_templates: !column.templates.is_empty(),
         has_formats: !column.formats.is_empty(),
     };
     write_varint(output, u64::from(skipped_columns));
@@ -109,7 +118,12 @@ pub(super) fn write_column(
     output.extend_from_slice(&value_rows.bytes);
     values::write_values(output, &column.values, flags.column_kind, expansion_budget)?;
     if flags.has_formulas {
-        write_formulas(output, column, expansion_budget)?;
+        let max_bytes = MAX_FORMULA_BYTES;
+        write_formulas(output, &column.formulas, &column.values, max_bytes, expansion_budget)?;
+    }
+    if flags.has_templates {
+        let max_bytes = MAX_TEMPLATE_BYTES;
+        write_formulas(output, &column.templates, &column.values, max_bytes, expansion_budget)?;
     }
     if flags.has_formats {
         let base_row = context.format_base_row(&column.values);
@@ -127,6 +141,12 @@ fn check_column(column: &TileColumn) -> Result<(), UnencodableTile> {
     if column.is_empty() {
         return Err(UnencodableTile::Malformed("a column is empty"));
     }
+    if !are_disjoint(column.formulas.rows(), column.templates.rows()) {
+        return Err(UnencodableTile::Malformed("a cell has two formulas"));
+    }
+    if !are_valid_templates(&column.templates) {
+        return Err(UnencodableTile::Malformed("a template is malformed"));
+    }
     Ok(())
 }
 
@@ -142,27 +162,32 @@ fn write_layer_rows(output: &mut Vec<u8>, layer_rows: &[u32], value_rows: &[u32]
 }
 
 /// Each formula's row is encoded as an index into the value rows, because every row with a formula
-/// also has a value.
+/// also has a value. `layer` contains texts or templates.
 fn write_formulas(
     output: &mut Vec<u8>,
-    column: &TileColumn,
+    layer: &TextLayer,
+    values: &ValueLayer,
+    max_bytes: usize,
     expansion_budget: &mut usize,
 ) -> Result<(), UnencodableTile> {
-    let value_indices = find_formula_value_indices(column)?;
-    let formulas: Vec<&str> = column.formulas.iter().map(|(_, formula)| formula).collect();
-    if formulas.iter().any(|formula| formula.len() > MAX_FORMULA_BYTES) {
+    let value_indices = find_formula_value_indices(layer, values)?;
+    let formulas: Vec<&str> = layer.iter().map(|(_, formula)| formula).collect();
+    if formulas.iter().any(|formula| formula.len() > max_bytes) {
         return Err(UnencodableTile::Malformed("a formula is too long"));
     }
-    let all_value_indices: Vec<u32> = (0..saturate_u32(column.values.len())).collect();
+    let all_value_indices: Vec<u32> = (0..saturate_u32(values.len())).collect();
     write_layer_rows(output, &value_indices, &all_value_indices, FIRST_VALUE_INDEX);
     texts::write_texts(output, &formulas, expansion_budget);
     Ok(())
 }
 
-fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, UnencodableTile> {
-    let mut indexed_value_rows = (0_u32..).zip(column.values.rows());
-    let mut value_indices = Vec::with_capacity(column.formulas.len());
-    for formula_row in column.formulas.rows() {
+fn find_formula_value_indices(
+    layer: &TextLayer,
+    values: &ValueLayer,
+) -> Result<Vec<u32>, UnencodableTile> {
+    let mut indexed_value_rows = (0_u32..).zip(values.rows());
+    let mut value_indices = Vec::with_capacity(layer.len());
+    for formula_row in layer.rows() {
         // Both lists of rows are in ascending order, so each search starts after the previous
         // match.
         let indexed_row = indexed_value_rows.find(|(_, value_row)| *value_row == formula_row);
@@ -175,18 +200,27 @@ fn find_formula_value_indices(column: &TileColumn) -> Result<Vec<u32>, Unencodab
 
 pub(super) fn read_column(
     reader: &mut ChunkReader<'_>,
+    version: ChunkVersion,
     context: &mut ColumnContext,
     formats: &StoredFormats,
 ) -> Result<TileColumn, UnreadableChunk> {
     let column_index = read_column_index(reader, context.min_column)?;
-    let flags = ColumnFlags::from_byte(reader.read_byte()?)?;
+    let flags = ColumnFlags::from_byte(reader.read_byte()?, version)?;
     let mut column = TileColumn::new(column_index);
     if flags.column_kind != ColumnKind::NoValues {
         let rows = presence::read_rows(reader, flags.row_encoding, context.base_row, MAX_ROWS)?;
         column.values = values::read_values(reader, rows, flags.column_kind)?;
     }
     if flags.has_formulas {
-        column.formulas = read_formulas(reader, &column.values)?;
+        column.formulas = read_formulas(reader, &column.values, MAX_FORMULA_BYTES)?;
+    }
+    if flags.has_templates {
+        column.templates = read_formulas(reader, &column.values, MAX_TEMPLATE_BYTES)?;
+        let are_two_formulas_in_a_cell =
+            !are_disjoint(column.formulas.rows(), column.templates.rows());
+        if are_two_formulas_in_a_cell || !are_valid_templates(&column.templates) {
+            return Err(MALFORMED_FORMULA);
+        }
     }
     if flags.has_formats {
         let base_row = context.format_base_row(&column.values);
@@ -228,22 +262,24 @@ fn read_layer_rows(
     }
 }
 
+const MALFORMED_FORMULA: UnreadableChunk = UnreadableChunk::Malformed("a formula is malformed");
+
+/// Reads texts or templates.
 fn read_formulas(
     reader: &mut ChunkReader<'_>,
     values: &ValueLayer,
+    max_bytes: usize,
 ) -> Result<TextLayer, UnreadableChunk> {
-    let malformed = UnreadableChunk::Malformed("a formula is malformed");
     let value_count = saturate_u32(values.len());
     let all_value_indices: Vec<u32> = (0..value_count).collect();
     let value_indices =
         read_layer_rows(reader, &all_value_indices, FIRST_VALUE_INDEX, value_count)?;
     let mut formula_rows = Vec::with_capacity(value_indices.len());
     for value_index in value_indices {
-        let value_row = values.rows().get(to_usize(value_index)).ok_or(malformed)?;
+        let value_row = values.rows().get(to_usize(value_index)).ok_or(MALFORMED_FORMULA)?;
         formula_rows.push(*value_row);
     }
     let mut formulas = String::new();
-    let formula_spans =
-        texts::read_texts(reader, formula_rows.len(), MAX_FORMULA_BYTES, &mut formulas)?;
-    TextLayer::from_parts(formula_rows, formula_spans, formulas).ok_or(malformed)
+    let formula_spans = texts::read_texts(reader, formula_rows.len(), max_bytes, &mut formulas)?;
+    TextLayer::from_parts(formula_rows, formula_spans, formulas).ok_or(MALFORMED_FORMULA)
 }

@@ -55,7 +55,7 @@ pub enum UnreadableChunk {
     /// The chunk was written by a newer version of Cellar.
     #[error(
         "the chunk has version {version}; this build reads up to {}: upgrade Cellar",
-        super::VERSION
+        super::NEWEST_VERSION
     )]
     UnknownVersion {
         /// Version in the chunk header.

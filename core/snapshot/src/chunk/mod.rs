@@ -22,7 +22,7 @@ mod tile;
 mod total;
 mod values;
 
-use header::VERSION;
+use header::NEWEST_VERSION;
 
 pub use error::{UnencodableTile, UnreadableChunk};
 pub use packed::chunk_of;

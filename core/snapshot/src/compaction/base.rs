@@ -55,11 +55,12 @@ impl LevelZeroSheet {
         Ok(Self { moves: level_sheet.moves, tile: Arc::new(tile), tile_bytes })
     }
 
-    /// Returns the sheet as a merge input.
+    /// Returns the sheet as a merge input. `level_index` is the index of level 0 among the merged
+    /// levels.
     #[must_use]
-    pub fn to_input(&self) -> LevelInput {
+    pub fn to_input(&self, level_index: usize) -> LevelInput {
         let cells = LevelCells::InMemory(Arc::clone(&self.tile));
-        LevelInput { moves: self.moves.clone(), cells }
+        LevelInput::new(self.moves.clone(), cells, level_index)
     }
 
     pub(super) fn cell_count(&self) -> usize {
@@ -89,6 +90,23 @@ impl CompactionBase {
             levels: root.levels.clone(),
             level_0,
         }))
+    }
+
+    /// Returns whether any sheet of `metadata` may have formulas in the oldest `level_count` levels.
+    pub(super) fn may_have_formulas_in_oldest(
+        &self,
+        level_count: usize,
+        metadata: &WorkbookMetadata,
+    ) -> bool {
+        let levels = self.levels.iter().take(level_count);
+        let mut sheets = levels.flat_map(|level| &level.level.sheets);
+        sheets.any(|sheet| sheet.formulas != Some(0) && metadata.sheets.contains_key(&sheet.sheet))
+    }
+
+    /// Returns the index of level 0 among all levels, oldest first. An imported sheet is a level
+    /// directly below it.
+    pub(super) fn level_0_index(&self) -> usize {
+        self.levels.len() + 1
     }
 
     /// Returns whether any of the oldest `level_count` levels contains the sheet.

@@ -17,8 +17,10 @@ pub(super) fn level_totals(level: &Level) -> Totals {
     totals
 }
 
-/// Returns the larger of the number of runs in an axis map and the number of cleared spans. The
-/// same limit per sheet and level applies to both numbers.
+/// Returns the largest of the numbers of runs in an axis map, of cleared spans, and of deleted spans
+/// with stored ends. The same limit per sheet and level applies to all of them.
 pub(super) fn count_changes(moves: &SheetMoves) -> usize {
-    moves.clear_span_count().max(moves.rows.runs().len()).max(moves.columns.runs().len())
+    let run_count = moves.rows.runs().len().max(moves.columns.runs().len());
+    let end_count = moves.row_ends.len().max(moves.column_ends.len());
+    moves.clear_span_count().max(run_count).max(end_count)
 }

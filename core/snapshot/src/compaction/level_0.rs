@@ -3,12 +3,12 @@
 use super::base::{CompactionBase, LevelZeroSheet};
 use super::counts::count_changes;
 use super::entries::FoldedEntries;
-use super::inputs::{build_sheet_input, memory_inputs};
+use super::inputs::{MergeContext, build_sheet_input, memory_inputs};
 use super::merge_plan::MergePlan;
 use crate::chunk;
 use crate::level::{Level, LevelSheet, StoredTile, Stripe, StripeTile};
 use crate::merge::{
-    LevelCells, PlacedTile, SheetInput, Window, compose_moves, map_levels_to_newest, merge_window,
+    LevelCells, MovesToNewest, PlacedTile, SheetInput, Window, map_levels_to_newest, merge_window,
 };
 use crate::tile::Tile;
 use cellar_base::limits::{
@@ -41,11 +41,12 @@ fn estimate_level_0_bytes(base: &CompactionBase, folded: &FoldedEntries) -> usiz
 
 fn level_0_inputs(base: &CompactionBase, folded: &FoldedEntries) -> Vec<SheetInput> {
     let plan = MergePlan::keep_all_levels(base);
+    let context = MergeContext::new(base, folded, &plan);
     let mut sheet_inputs = Vec::new();
     for &sheet_id in folded.metadata.sheets.keys() {
         let level_inputs = memory_inputs(base, folded, sheet_id);
         if !level_inputs.is_empty() {
-            sheet_inputs.push(build_sheet_input(base, folded, sheet_id, &plan, level_inputs));
+            sheet_inputs.push(build_sheet_input(&context, sheet_id, level_inputs));
         }
     }
     sheet_inputs
@@ -65,8 +66,9 @@ fn count_cells_in_memory(sheet_inputs: &[SheetInput]) -> usize {
 fn merge_level_0(sheet_inputs: &[SheetInput]) -> Option<Level> {
     let mut level = Level::default();
     let mut level_bytes = 0_usize;
+    let moves_to_newest = MovesToNewest::of_inputs(sheet_inputs);
     for input in sheet_inputs {
-        let merged = merge_level_0_sheet(input)?;
+        let merged = merge_level_0_sheet(input, &moves_to_newest)?;
         level_bytes += merged.tile_bytes;
         if level_bytes > LEVEL_0_BYTES || count_changes(&merged.sheet.moves) > MAX_LEVEL_CHANGES {
             return None;
@@ -84,9 +86,12 @@ struct MergedLevelZeroSheet {
 }
 
 /// Returns `None` if the tile is too large for a chunk.
-fn merge_level_0_sheet(input: &SheetInput) -> Option<MergedLevelZeroSheet> {
-    let tile = merge_memory_tiles(input);
-    let moves = compose_moves(&input.moves()).needed_above(input.older_levels);
+fn merge_level_0_sheet(
+    input: &SheetInput,
+    moves_to_newest: &MovesToNewest,
+) -> Option<MergedLevelZeroSheet> {
+    let tile = merge_memory_tiles(input, moves_to_newest);
+    let moves = input.merged_moves();
     let mut stripes = Vec::new();
     let mut tile_bytes = 0;
     if !tile.is_empty() {
@@ -100,12 +105,13 @@ fn merge_level_0_sheet(input: &SheetInput) -> Option<MergedLevelZeroSheet> {
     })
 }
 
-fn merge_memory_tiles(input: &SheetInput) -> Tile {
+fn merge_memory_tiles(input: &SheetInput, moves_to_newest: &MovesToNewest) -> Tile {
     let mappings = map_levels_to_newest(&input.moves());
+    let formula_mappings = moves_to_newest.formula_mappings(input);
     let mut placed_tiles = Vec::new();
-    for (level, mapping) in input.levels.iter().zip(&mappings) {
+    for ((level, mapping), formulas) in input.levels.iter().zip(&mappings).zip(&formula_mappings) {
         if let LevelCells::InMemory(tile) = &level.cells {
-            placed_tiles.push(PlacedTile::of_whole_sheet(tile, mapping));
+            placed_tiles.push(PlacedTile::of_whole_sheet(tile, mapping, formulas));
         }
     }
     let whole_sheet = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
@@ -118,6 +124,7 @@ fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
         rows: Span { first: 0, count: tile.end() },
         cells: u32::try_from(tile.cell_count()).ok()?,
         stored: StoredTile::Inline(encoded_tile),
+        formulas: u32::try_from(tile.formula_count()).ok(),
     };
     Some(Stripe { columns: Span { first: 0, count: last_column + 1 }, tiles: vec![stripe_tile] })
 }

@@ -4,12 +4,12 @@
 use super::base::CompactionBase;
 use super::counts::count_changes;
 use super::entries::FoldedEntries;
-use super::inputs::{build_sheet_input, memory_inputs};
+use super::inputs::{MergeContext, build_sheet_input, memory_inputs};
 use super::next_root::{NextRoot, build_next_root, to_root_level};
 use crate::error::SnapshotError;
 use crate::index::pack_level;
 use crate::level::Level;
-use crate::merge::{LevelInput, SheetInput, compose_moves};
+use crate::merge::{LevelInput, SheetInput};
 use crate::objects::{Fetch, MissingObjects, Objects};
 use crate::packer::PackLimits;
 use crate::policy::count_levels_to_merge;
@@ -89,18 +89,18 @@ impl MergePlan {
     ) -> Result<Fetch<Vec<SheetInput>>, SnapshotError> {
         let mut missing = MissingObjects::default();
         let mut loaded_levels: Vec<Level> = Vec::new();
-        let base_levels = base.levels.iter().skip(self.kept_level_count).map(|level| &level.level);
-        // No older level contains cells of an imported sheet. The level of the sheet may therefore
-        // be placed directly above the merged levels.
-        for level in base_levels.chain([&folded.level.imported]) {
+        for level in base.levels.iter().skip(self.kept_level_count).map(|level| &level.level) {
             loaded_levels.extend(missing.ready_or_record_missing(level.load_level(objects)?));
         }
+        let imported = missing.ready_or_record_missing(folded.level.imported.load_level(objects)?);
+        let context = MergeContext::new(base, folded, self);
         let mut sheet_inputs: Vec<SheetInput> = Vec::new();
         for &sheet_id in folded.metadata.sheets.keys() {
             let mut level_inputs = chunk_inputs(&loaded_levels, sheet_id)?;
+            level_inputs.extend(imported_input(imported.as_ref(), folded, base, sheet_id)?);
             level_inputs.extend(memory_inputs(base, folded, sheet_id));
             if !level_inputs.is_empty() {
-                sheet_inputs.push(build_sheet_input(base, folded, sheet_id, self, level_inputs));
+                sheet_inputs.push(build_sheet_input(&context, sheet_id, level_inputs));
             }
         }
         Ok(missing.into_fetch(|| sheet_inputs))
@@ -128,15 +128,37 @@ impl MergePlan {
 
 /// Returns a sheet's merge inputs from the levels that are stored in chunks, oldest first.
 fn chunk_inputs(levels: &[Level], sheet_id: SheetId) -> Result<Vec<LevelInput>, SnapshotError> {
-    const INLINE_CELLS: SnapshotError =
-        SnapshotError::Shape("the root contains cells of a level other than level 0");
     let mut level_inputs = Vec::new();
-    for level in levels {
-        if let Some(level_sheet) = level.sheets.iter().find(|sheet| sheet.sheet == sheet_id) {
-            level_inputs.push(LevelInput::from_chunks(level_sheet.clone()).ok_or(INLINE_CELLS)?);
-        }
+    for (level_index, level) in levels.iter().enumerate() {
+        level_inputs.extend(chunk_input(level, level_index, sheet_id)?);
     }
     Ok(level_inputs)
+}
+
+fn chunk_input(
+    level: &Level,
+    level_index: usize,
+    sheet_id: SheetId,
+) -> Result<Option<LevelInput>, SnapshotError> {
+    const INLINE_CELLS: SnapshotError =
+        SnapshotError::Shape("the root contains cells of a level other than level 0");
+    let level_sheet = level.sheets.iter().find(|sheet| sheet.sheet == sheet_id);
+    let Some(level_sheet) = level_sheet else { return Ok(None) };
+    LevelInput::from_chunks(level_sheet.clone(), level_index).ok_or(INLINE_CELLS).map(Some)
+}
+
+/// Returns the merge input of an imported sheet. No older level contains cells of it, so that it may
+/// be placed directly above the merged levels.
+fn imported_input(
+    imported: Option<&Level>,
+    folded: &FoldedEntries,
+    base: &CompactionBase,
+    sheet_id: SheetId,
+) -> Result<Option<LevelInput>, SnapshotError> {
+    let Some(level) = imported else { return Ok(None) };
+    let input = chunk_input(level, base.levels.len(), sheet_id)?;
+    let moves_after_import = folded.level.moves_after_import.get(&sheet_id).cloned();
+    Ok(input.map(|input| LevelInput { moves_after_import, ..input }))
 }
 
 /// Returns at least 1.
@@ -158,6 +180,6 @@ fn estimate_new_bytes(base: &CompactionBase, folded: &FoldedEntries) -> u64 {
 fn has_too_many_changes(sheet_inputs: &[SheetInput]) -> bool {
     sheet_inputs
         .iter()
-        .filter(|input| input.older_levels.are_present())
-        .any(|input| count_changes(&compose_moves(&input.moves())) > MAX_LEVEL_CHANGES)
+        .filter(|input| input.needs_moves())
+        .any(|input| count_changes(&input.merged_moves()) > MAX_LEVEL_CHANGES)
 }

@@ -45,7 +45,8 @@ pub(super) fn build_next_root(
     };
     let totals = sum_totals(levels.iter().chain(&level_0));
     let (position, entries) = (folded.last_position, folded.entry_count);
-    let root = Root { position, entries, sheets, used, levels, level_0, clients, totals };
+    let names = folded.metadata.names.clone();
+    let root = Root { position, entries, sheets, used, levels, level_0, clients, totals, names };
     let stored = root.pack()?;
     Ok(NextRoot { objects, root, stored })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::line_changes::FoldedFormula;
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::cell::Value;
@@ -18,7 +19,7 @@ pub(super) type CellId = (u64, u64);
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DeltaCell {
     /// New value and formula. `Empty` hides the older ones.
-    pub(super) value: Option<(Value, Option<String>)>,
+    pub(super) value: Option<(Value, Option<FoldedFormula>)>,
     /// New cell format. `General` hides an older cell format.
     pub(super) format: Option<String>,
 }
@@ -35,7 +36,7 @@ impl DeltaCell {
         }
         let mut text_bytes = self.format.as_ref().map_or(0, String::len);
         if let Some((value, formula)) = &self.value {
-            text_bytes += formula.as_ref().map_or(0, String::len);
+            text_bytes += formula.as_ref().map_or(0, FoldedFormula::memory_bytes);
             if let Value::Text(text) = value {
                 text_bytes += text.len();
             }
@@ -84,7 +85,13 @@ impl Delta {
         clear_span_count.max(self.rows.run_count()).max(self.columns.run_count())
     }
 
-    pub(super) fn set_cell(&mut self, extent: &mut Extent, edit: &CellEdit) {
+    /// `parse` returns the formula of a text.
+    pub(super) fn set_cell(
+        &mut self,
+        extent: &mut Extent,
+        edit: &CellEdit,
+        parse: impl Fn(&str) -> FoldedFormula,
+    ) {
         let (Some(row_id), Some(column_id)) =
             (self.rows.id(edit.row), self.columns.id(edit.column))
         else {
@@ -93,12 +100,18 @@ impl Delta {
         extent.cover(edit.row, edit.column);
         self.change_cell((row_id, column_id), |cell| {
             if let Some(value) = &edit.value {
-                cell.value = Some((value.clone(), edit.formula.clone()));
+                cell.value = Some((value.clone(), edit.formula.as_deref().map(parse)));
             }
             if let Some(format) = &edit.format {
                 cell.format = Some(format.clone());
             }
         });
+    }
+
+    /// Returns all formulas.
+    pub(super) fn formulas_mut(&mut self) -> impl Iterator<Item = &mut FoldedFormula> {
+        let values = self.cells.values_mut().filter_map(|cell| cell.value.as_mut());
+        values.filter_map(|(_, formula)| formula.as_mut())
     }
 
     pub(super) fn clear_values(&mut self, rows: &Spans, columns: &Spans) {

@@ -1,13 +1,17 @@
 //! Result of folding log entries: a level in memory with one tile per sheet.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delta::{Delta, DeltaCell};
+use super::line_changes::{FoldedFormula, template_in_cell};
 use crate::index::PackedLevel;
 use crate::level::SheetMoves;
 use crate::saturate::saturate_u32;
 use crate::tile::{Tile, TileColumn, TileValue, preview};
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+use cellar_formula::changes::{MovedLines, SheetLines};
+use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::SheetId;
@@ -20,6 +24,8 @@ pub struct FoldedLevel {
     pub sheets: Vec<FoldedSheet>,
     /// Imported sheets, whose cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
+    /// For each imported sheet, how the rows and columns of all sheets move after its import.
+    pub moves_after_import: BTreeMap<SheetId, Arc<MovedLines>>,
     /// Long texts to store before any object that references them.
     pub long_texts: Vec<LongTextObject>,
 }
@@ -46,15 +52,25 @@ pub struct LongTextObject {
 }
 
 impl FoldedLevel {
-    /// Adds the changes to a sheet, if there are any.
-    pub(super) fn add_sheet(&mut self, sheet_id: SheetId, delta: Delta) {
+    /// Adds the changes to a sheet, if there are any. All formulas must have been moved. `lines` is
+    /// how rows and columns move during the fold, or `None` if they do not.
+    pub(super) fn add_sheet(
+        &mut self,
+        sheet_id: SheetId,
+        delta: Delta,
+        lines: Option<&SheetLines>,
+    ) {
         let tile = Arc::new(self.build_tile(&delta));
-        let moves = SheetMoves {
+        let mut moves = SheetMoves {
             rows: AxisOrder::new(Axis::Rows).map_to(&delta.rows, Axis::Rows),
             columns: AxisOrder::new(Axis::Columns).map_to(&delta.columns, Axis::Columns),
             value_clears: delta.value_clears,
             format_clears: delta.format_clears,
+            ..SheetMoves::default()
         };
+        if let Some(lines) = lines {
+            moves.set_ends(lines);
+        }
         if !tile.is_empty() || !moves.has_no_effect() {
             self.sheets.push(FoldedSheet { sheet: sheet_id, moves, tile });
         }
@@ -76,8 +92,13 @@ impl FoldedLevel {
     fn push_cell(&mut self, column: &mut TileColumn, row: u32, cell: &DeltaCell) {
         if let Some((value, formula)) = &cell.value {
             self.push_value(column, row, value);
-            if let Some(formula) = formula {
-                column.formulas.push(row, formula);
+            match formula {
+                None => {}
+                Some(FoldedFormula::Text(text)) => column.formulas.push(row, text),
+                Some(FoldedFormula::Parsed { template, .. }) => {
+                    let cell = CellName { row, column: column.index };
+                    column.templates.push(row, template_in_cell(template, cell).encoded());
+                }
             }
         }
         if let Some(format) = &cell.format {

@@ -5,14 +5,17 @@
 
 mod delta;
 mod level;
+mod line_changes;
 
 pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use self::delta::Delta;
+use self::line_changes::{FoldedFormula, LineChange, LineChangeKind, LineChanges, UnmovedFormula};
 use crate::error::SnapshotError;
-use crate::index::{PackedLevel, PackedSheet};
+use crate::index::PackedSheet;
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
@@ -27,14 +30,28 @@ pub struct Fold {
     deltas: BTreeMap<SheetId, Delta>,
     /// Imported sheets. Their cells are stored in chunks and are older than the changes in
     /// `deltas`.
-    imported: BTreeMap<SheetId, PackedSheet>,
+    imported: BTreeMap<SheetId, Imported>,
+    line_changes: LineChanges,
+}
+
+/// An imported sheet.
+#[derive(Debug, Clone)]
+struct Imported {
+    sheet: PackedSheet,
+    /// Number of moves of rows and columns before the import.
+    line_changes_before: usize,
 }
 
 impl Fold {
     /// Starts a fold from the state that `metadata` describes.
     #[must_use]
     pub fn new(metadata: WorkbookMetadata) -> Self {
-        Self { metadata, deltas: BTreeMap::new(), imported: BTreeMap::new() }
+        Self {
+            metadata,
+            deltas: BTreeMap::new(),
+            imported: BTreeMap::new(),
+            line_changes: LineChanges::default(),
+        }
     }
 
     /// Returns the workbook metadata after the folded entries.
@@ -46,7 +63,8 @@ impl Fold {
     /// Returns the approximate memory use in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.deltas.values().map(Delta::memory_bytes).sum()
+        let delta_bytes: usize = self.deltas.values().map(Delta::memory_bytes).sum();
+        delta_bytes + self.line_changes.memory_bytes()
     }
 
     /// Returns whether the fold is so large that it must be written as a level before more entries
@@ -68,6 +86,7 @@ impl Fold {
     }
 
     fn apply(&mut self, operation: &Operation) -> Result<(), SnapshotError> {
+        self.metadata.names.follow(operation, self.metadata.tabs.numbers());
         match operation {
             Operation::SetCells(set) => self.set_cells(set),
             Operation::ClearRange(clear) => self.edit_sheet(clear.sheet, |_, delta| {
@@ -91,16 +110,21 @@ impl Fold {
             }
             Operation::ImportSheet(import) => self.import_sheet(import)?,
             Operation::Undo(_) | Operation::Revert(_) | Operation::Rejected(_) => {}
+            // Defined names follow every operation above.
+            Operation::SetName(_) => {}
         }
         Ok(())
     }
 
     fn set_cells(&mut self, set: &SetCells) {
-        self.edit_sheet(set.sheet, |sheet, delta| {
-            for cell_edit in &set.cells {
-                delta.set_cell(&mut sheet.extent, cell_edit);
-            }
-        });
+        let WorkbookMetadata { tabs, sheets, .. } = &mut self.metadata;
+        let Some(sheet) = sheets.get_mut(&set.sheet) else { return };
+        let delta = self.deltas.entry(set.sheet).or_default();
+        let changes_before = self.line_changes.len();
+        for cell_edit in &set.cells {
+            let parse = |text: &str| FoldedFormula::new(text, tabs, changes_before);
+            delta.set_cell(&mut sheet.extent, cell_edit, parse);
+        }
     }
 
     fn set_range_format(&mut self, set: &SetFormat) {
@@ -112,17 +136,26 @@ impl Fold {
     }
 
     fn insert_lines(&mut self, axis: Axis, insert: &InsertBefore) {
-        self.edit_sheet(insert.sheet, |sheet, delta| {
-            delta.insert(sheet, axis, insert.before, insert.count);
-        });
+        let InsertBefore { sheet, before, count } = *insert;
+        self.edit_sheet(sheet, |metadata, delta| delta.insert(metadata, axis, before, count));
+        self.record_line_change(sheet, axis, LineChangeKind::Insert { before, count });
     }
 
     fn delete_lines(&mut self, axis: Axis, delete: &DeleteSpans) {
-        self.edit_sheet(delete.sheet, |sheet, delta| delta.delete(sheet, axis, &delete.spans));
+        let DeleteSpans { sheet, spans } = delete;
+        self.edit_sheet(*sheet, |metadata, delta| delta.delete(metadata, axis, spans));
+        self.record_line_change(*sheet, axis, LineChangeKind::Delete(spans.clone()));
+    }
+
+    fn record_line_change(&mut self, sheet: SheetId, axis: Axis, kind: LineChangeKind) {
+        if self.metadata.sheets.contains_key(&sheet) {
+            self.line_changes.push(LineChange { sheet, axis, kind });
+        }
     }
 
     fn import_sheet(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
-        let packed_sheet = PackedSheet::of_import(import)?;
+        let sheet = PackedSheet::of_import(import)?;
+        let line_changes_before = self.line_changes.len();
         let replaced_sheet =
             import.replaces.filter(|replaced| self.metadata.sheets.contains_key(replaced));
         if self.metadata.tabs.import(import).is_err() {
@@ -133,7 +166,7 @@ impl Fold {
         }
         let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
         self.metadata.sheets.insert(import.sheet, metadata);
-        self.imported.insert(import.sheet, packed_sheet);
+        self.imported.insert(import.sheet, Imported { sheet, line_changes_before });
         Ok(())
     }
 
@@ -152,11 +185,21 @@ impl Fold {
 
     /// Returns the new metadata, and the level to add above the existing levels.
     #[must_use]
-    pub fn finish(self) -> (WorkbookMetadata, FoldedLevel) {
-        let imported = PackedLevel { sheets: self.imported.into_values().collect() };
-        let mut level = FoldedLevel { imported, ..FoldedLevel::default() };
+    pub fn finish(mut self) -> (WorkbookMetadata, FoldedLevel) {
+        let mut level = FoldedLevel::default();
+        for (sheet_id, imported) in self.imported {
+            let moves = self.line_changes.moves_after(imported.line_changes_before);
+            level.moves_after_import.insert(sheet_id, Arc::new(moves));
+            level.imported.sheets.push(imported.sheet);
+        }
+        let formulas = self.deltas.iter_mut().flat_map(|(sheet_id, delta)| {
+            let sheet = *sheet_id;
+            delta.formulas_mut().filter_map(move |formula| formula.unmoved_mut(sheet))
+        });
+        let formulas: Vec<UnmovedFormula<'_>> = formulas.collect();
+        let moves = self.line_changes.move_formulas(formulas);
         for (sheet_id, delta) in self.deltas {
-            level.add_sheet(sheet_id, delta);
+            level.add_sheet(sheet_id, delta, moves.sheet(sheet_id));
         }
         (self.metadata, level)
     }

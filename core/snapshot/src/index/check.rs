@@ -8,8 +8,10 @@ use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use crate::saturate::to_usize;
 use cellar_base::limits::{
-    MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_SHEETS, MAX_STORED_CHUNK_BYTES,
+    MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_LINE_ENDS, MAX_SHEETS,
+    MAX_STORED_CHUNK_BYTES,
 };
+use cellar_formula::DeletedLines;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::Spans;
 
@@ -65,11 +67,27 @@ impl SheetMoves {
     pub(super) fn check(&self) -> CheckResult {
         let are_valid_maps = is_valid_map(&self.rows) && is_valid_map(&self.columns);
         ensure(are_valid_maps, "an axis map has too many runs")?;
+        let are_valid_ends = are_deleted(&self.row_ends, &self.rows, Axis::Rows)
+            && are_deleted(&self.column_ends, &self.columns, Axis::Columns);
+        ensure(are_valid_ends, "ends of ranges are too many, unsorted or not of deleted rows")?;
         let has_few_spans = self.clear_span_count() <= MAX_LEVEL_CLEAR_SPANS;
         ensure(has_few_spans, "the cleared regions of a level have too many spans in one sheet")?;
         let are_valid_regions = self.clears().all(is_valid_region);
         ensure(are_valid_regions, "a cleared region is empty or beyond the end of the sheet")
     }
+}
+
+/// Returns whether the ends are sorted, not too many, and only those of deleted rows or columns.
+fn are_deleted(ends: &[DeletedLines], map: &AxisMap, axis: Axis) -> bool {
+    let is_within_axis = |lines: &DeletedLines| {
+        lines.span.count > 0 && lines.span.end().max(lines.start).max(lines.end) <= axis.limit()
+    };
+    let is_deleted = |lines: &DeletedLines| {
+        map.kept_spans(&Spans::one(lines.span.first, lines.span.count)).is_empty()
+    };
+    ends.len() <= MAX_LINE_ENDS
+        && ends.is_sorted_by(|lines, next| lines.span.end() <= next.span.first)
+        && ends.iter().all(|lines| is_within_axis(lines) && is_deleted(lines))
 }
 
 fn is_valid_map(map: &AxisMap) -> bool {
@@ -111,6 +129,7 @@ pub(super) fn check_tiles(tiles: &SpanMap<IndexedTile>) -> CheckResult {
     ensure(tiles.is_valid(Axis::Rows), message)?;
     ensure(!tiles.is_empty(), "a stripe has no tiles")?;
     for tile in tiles.items() {
+        ensure(tile.formulas != Some(0), "a tile without formulas has a number of formulas")?;
         match &tile.stored {
             StoredTile::Chunk(chunk) => check_chunk(chunk)?,
             StoredTile::Inline(bytes) => {

@@ -128,6 +128,8 @@ impl Children {
             SnapshotError::Shape("a tile of an import is stored inline");
         for (rows, tile) in tiles.iter() {
             let StoredTile::Chunk(chunk) = tile.stored else { return Err(INLINE_TILE) };
+            let has_no_number = tile.formulas.is_none();
+            ensure(has_no_number, "a tile of an import has a number of formulas in the index")?;
             self.tiles.push(ChildTile { chunk, rows: rows.count, cells: tile.cells });
         }
         Ok(())
@@ -170,8 +172,11 @@ impl ChildTile {
     /// that is out of bounds.
     ///
     /// # Errors
-    /// Returns [`SnapshotError::Shape`] if a cell is out of bounds or the number of cells differs.
+    /// Returns [`SnapshotError::Shape`] if a cell is out of bounds, the number of cells differs, or
+    /// the tile has templates of formulas, which contain numbers of sheets.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
+        let has_texts_only = tile.columns.iter().all(|column| column.templates.is_empty());
+        ensure(has_texts_only, "a tile of an import has templates instead of texts of formulas")?;
         let column_end = tile.columns.last().map_or(0, |column| column.index.saturating_add(1));
         let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
         ensure(is_within_bounds, "a tile has cells outside the bounds declared by the index")?;
@@ -233,6 +238,7 @@ mod tests {
             rows: span(tile * 10, tile * 10 + 9),
             cells: 1 + tile,
             stored: StoredTile::Chunk(chunk_of(stripe * 100_000 + tile)),
+            formulas: None,
         };
         let stripe = |number: u32| Stripe {
             columns: span(number * MIN_STRIPE_COLUMNS, (number + 1) * MIN_STRIPE_COLUMNS),
@@ -299,7 +305,7 @@ mod tests {
         let indexed = |tile: u32| {
             let mut list = SpanMap::default();
             let stored = StoredTile::Chunk(chunk_of(tile));
-            assert!(list.push(span(0, 10), IndexedTile { cells: 1, stored }));
+            assert!(list.push(span(0, 10), IndexedTile { cells: 1, stored, formulas: None }));
             list
         };
         let tiles = IndexChunk::Tiles(indexed(1));
@@ -333,7 +339,7 @@ mod tests {
         }
         let mut inline = SpanMap::default();
         let stored = StoredTile::Inline(vec![1]);
-        assert!(inline.push(span(0, 10), IndexedTile { cells: 1, stored }));
+        assert!(inline.push(span(0, 10), IndexedTile { cells: 1, stored, formulas: None }));
         assert!(!check(ChildPart::Tiles(span(0, 10)), &IndexChunk::Tiles(inline)));
     }
 

@@ -59,6 +59,7 @@ impl PackedSheet {
             sheet: import.sheet,
             moves,
             stripes: StripeIndex::of_import(&import.tile_index)?,
+            formulas: None,
         })
     }
 }
@@ -115,6 +116,7 @@ mod tests {
             rows: span(number, number + 1),
             cells: 1,
             stored: StoredTile::Chunk(chunk_of(number)),
+            formulas: None,
         };
         let tiles = (0..tiles).map(place).collect();
         vec![Stripe { columns: Span { first: 0, count: 128 }, tiles }]

@@ -90,6 +90,13 @@ impl PackedLevel {
     }
 }
 
+impl LocatedTile {
+    /// Records that the tile has no formulas unless the index has its number of formulas.
+    fn mark_without_formulas(&mut self) {
+        self.tile.formulas.get_or_insert(0);
+    }
+}
+
 fn group_by_stripe(tiles: Vec<LocatedTile>) -> Vec<Stripe> {
     let mut stripes: Vec<Stripe> = Vec::new();
     for LocatedTile { columns, tile } in tiles {
@@ -171,6 +178,9 @@ impl<'l, 'a> IndexTraversal<'l, 'a> {
                 Some(_) => return Err(WRONG_INDEX_CHUNK),
             },
         }
+        if sheet.formulas.is_some() {
+            tiles.iter_mut().for_each(LocatedTile::mark_without_formulas);
+        }
         Ok(tiles)
     }
 
@@ -235,8 +245,9 @@ fn push_tiles(
     region: &Region,
     tiles: &mut Vec<LocatedTile>,
 ) {
-    for (rows, IndexedTile { cells, stored }) in row_tiles.overlapping(&region.rows) {
-        let tile = StripeTile { rows, cells: *cells, stored: stored.clone() };
+    for (rows, IndexedTile { cells, stored, formulas }) in row_tiles.overlapping(&region.rows) {
+        let (cells, formulas) = (*cells, *formulas);
+        let tile = StripeTile { rows, cells, stored: stored.clone(), formulas };
         tiles.push(LocatedTile { columns, tile });
     }
 }

@@ -25,6 +25,7 @@ mod pack;
 mod span_map;
 #[cfg(test)]
 pub(crate) mod tests;
+mod version;
 
 pub use axis_index::{AxisIndex, RunStart};
 pub(super) use check::{check_chunk, ensure};
@@ -78,6 +79,11 @@ pub struct PackedSheet {
     /// Tile index of the sheet.
     #[n(2)]
     pub stripes: StripeIndex,
+    /// Number of formulas in the sheet's tiles, or `None` if it is not known, because a tile was
+    /// written by an older release or imported. If it is known, each tile with formulas has its
+    /// number of formulas in the index.
+    #[n(3)]
+    pub formulas: Option<u64>,
 }
 
 /// Tile index of a sheet, which contains the columns of all stripes and the rows of each stripe.
@@ -117,6 +123,9 @@ pub struct IndexedTile {
     /// Location of the tile bytes.
     #[n(1)]
     pub stored: StoredTile,
+    /// Number of formulas of the tile, at least 1. `None` if there are none or if it is not known.
+    #[n(2)]
+    pub formulas: Option<u32>,
 }
 
 impl PackedLevel {

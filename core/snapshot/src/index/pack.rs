@@ -4,7 +4,7 @@ use minicbor::Encode;
 
 use super::check::{check_stripes, check_tiles};
 use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SpanMap, StripeIndex};
-use crate::cbor::{self, Kind};
+use crate::cbor::{self, Body, Kind};
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
 use crate::packed::PackedObject;
@@ -48,7 +48,14 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
         InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, &sheet.moves)?)
     };
     let stripes = pack_stripes(&sheet.stripes, packer)?;
-    Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes })
+    let formulas = count_formulas(&sheet.stripes);
+    Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes, formulas })
+}
+
+/// Returns `None` if the number is not known.
+fn count_formulas(stripes: &[Stripe]) -> Option<u64> {
+    let mut tiles = stripes.iter().flat_map(|stripe| &stripe.tiles);
+    tiles.try_fold(0_u64, |sum, tile| Some(sum.saturating_add(tile.formulas?.into())))
 }
 
 /// Depending on its size, the result contains the index itself, the list of its parts, or a
@@ -76,7 +83,8 @@ pub(super) fn pack_stripes(
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {
     let tiles_by_rows = stripe.tiles.iter().map(|tile| {
-        let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone() };
+        let formulas = tile.formulas.filter(|count| *count > 0);
+        let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone(), formulas };
         (tile.rows, indexed_tile)
     });
     let tiles = to_span_map(tiles_by_rows)?;
@@ -92,7 +100,10 @@ fn split_into_parts<T: Encode<()> + ReferencesChunks>(
     kind: Kind,
     whole_index: SpanMap<T>,
     packer: &mut Packer,
-) -> Result<SpanMap<ChunkRef>, SnapshotError> {
+) -> Result<SpanMap<ChunkRef>, SnapshotError>
+where
+    SpanMap<T>: Body,
+{
     let weigh_item = |(_, item): &(Span, T)| Weight {
         bytes: cbor::encoded_byte_length(item),
         referenced_bytes: item.referenced_bytes(),

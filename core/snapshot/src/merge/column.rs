@@ -1,8 +1,10 @@
 //! Merges one column of several levels.
 
+use super::formulas::{FormulaLayers, FormulaMapping, StoredFormula};
 use super::placed_tile::indices_in_run;
 use super::window::OlderLevels;
 use crate::tile::{TextLayer, TileColumn, TileValue, ValueLayer};
+use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::cell::GENERAL;
 use cellar_sheet::operation::Spans;
@@ -12,6 +14,9 @@ pub(super) struct LevelColumn<'a> {
     pub(super) column: &'a TileColumn,
     /// Maps column rows to output rows.
     pub(super) row_runs: &'a [Run],
+    /// Place of the top row of the column in its level.
+    pub(super) first_cell: CellName,
+    pub(super) formulas: &'a FormulaMapping,
     /// Output rows in which newer levels hide the values of the column.
     pub(super) hidden_values: Spans,
     /// Output rows in which newer levels hide the formats of the column.
@@ -117,7 +122,9 @@ fn merge_values_and_formulas(
     older_levels: OlderLevels,
     merged_column: &mut TileColumn,
 ) {
-    let TileColumn { values, formulas, .. } = merged_column;
+    let output_column = merged_column.index;
+    let TileColumn { values, formulas, templates, .. } = merged_column;
+    let mut layers = FormulaLayers { texts: formulas, templates };
     let mut source_columns = Vec::new();
     let mut queues = Vec::new();
     for level_column in level_columns {
@@ -125,42 +132,48 @@ fn merge_values_and_formulas(
         let queue = RowQueue::new(source_rows, level_column.row_runs, &level_column.hidden_values);
         if queue.next_row().is_some() {
             values.reserve(queue.output_rows.len(), &level_column.column.values);
-            source_columns.push(level_column.column);
+            source_columns.push(level_column);
             queues.push(queue);
         }
     }
     visit_newest_rows(queues, |row, queue_index, value_index| {
         if let Some(source_column) = source_columns.get(queue_index) {
-            push_value_and_formula(values, formulas, row, source_column, value_index, older_levels);
+            let cell = CellName { row, column: output_column };
+            let source = (*source_column, value_index);
+            push_value_and_formula(values, &mut layers, cell, source, older_levels);
         }
     });
 }
 
 fn push_value_and_formula(
     values: &mut ValueLayer,
-    formulas: &mut TextLayer,
-    row: u32,
-    source_column: &TileColumn,
-    value_index: usize,
+    formulas: &mut FormulaLayers<'_>,
+    cell: CellName,
+    (source, value_index): (&LevelColumn<'_>, usize),
     older_levels: OlderLevels,
 ) {
-    let formula = formula_at(source_column, value_index);
-    let is_blank = source_column.values.values().get(value_index) == Some(&TileValue::Empty);
+    let source_values = &source.column.values;
+    let formula = formula_at(source.column, value_index);
+    let is_blank = source_values.values().get(value_index) == Some(&TileValue::Empty);
     // Keep a blank with a formula, because it means that the formula's value is not known yet.
     if is_blank && formula.is_none() && !older_levels.are_present() {
         return;
     }
-    values.push_from(row, &source_column.values, value_index);
-    if let Some(formula) = formula {
-        formulas.push(row, formula);
+    values.push_from(cell.row, source_values, value_index);
+    if let Some((row, formula)) = formula {
+        let CellName { row: first_row, column } = source.first_cell;
+        let from = CellName { row: first_row.saturating_add(row), column };
+        source.formulas.push(formulas, formula, from, cell);
     }
 }
 
-fn formula_at(column: &TileColumn, value_index: usize) -> Option<&str> {
-    if column.formulas.is_empty() {
+/// Returns the formula of a value and its row in the column.
+fn formula_at(column: &TileColumn, value_index: usize) -> Option<(u32, StoredFormula<'_>)> {
+    if column.formula_count() == 0 {
         return None;
     }
-    column.formulas.at(*column.values.rows().get(value_index)?)
+    let row = *column.values.rows().get(value_index)?;
+    Some((row, StoredFormula::at(column, row)?))
 }
 
 fn merge_formats(

@@ -1,6 +1,6 @@
 //! Mappings from each level of a merge to the coordinates of the newest level.
 
-use super::window::OlderLevels;
+use super::inputs::SheetInput;
 use crate::level::{Region, SheetMoves};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 
@@ -41,8 +41,8 @@ pub fn map_levels_to_newest(moves_by_level: &[&SheetMoves]) -> Vec<LevelMapping>
     mappings
 }
 
-/// Composes the axis maps and cleared regions of several levels. `moves_by_level` is ordered from
-/// oldest to newest.
+/// Composes the axis maps and cleared regions of several levels, without ends of ranges.
+/// `moves_by_level` is ordered from oldest to newest.
 #[must_use]
 pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
     let mut composed_moves = SheetMoves::default();
@@ -52,14 +52,36 @@ pub fn compose_moves(moves_by_level: &[&SheetMoves]) -> SheetMoves {
     composed_moves
 }
 
-impl SheetMoves {
-    /// Returns these axis maps and cleared regions unchanged if an older level exists. Otherwise,
-    /// there are no older cells, so the result neither moves nor hides cells.
+impl SheetInput {
+    /// Returns what the merged level must store for older levels: how older cells are moved and
+    /// hidden, and how references of older formulas move.
     #[must_use]
-    pub(crate) fn needed_above(self, older_levels: OlderLevels) -> Self {
-        if older_levels.are_present() { self } else { Self::default() }
+    pub(crate) fn merged_moves(&self) -> SheetMoves {
+        let moves_by_level = self.moves();
+        if !self.needs_moves() {
+            return SheetMoves::default();
+        }
+        let mut moves = compose_moves(&moves_by_level);
+        if !self.older_levels.are_present() {
+            moves.value_clears.clear();
+            moves.format_clears.clear();
+        }
+        if self.has_older_formulas {
+            let lines_by_level = moves_by_level.iter().map(|level_moves| level_moves.lines());
+            let lines = lines_by_level.reduce(|older, newer| older.then(&newer));
+            moves.set_ends(&lines.unwrap_or_default());
+        }
+        moves
     }
 
+    /// Returns whether older cells or references of older formulas may exist. A sheet without older
+    /// cells may be named by formulas of other sheets.
+    pub(crate) fn needs_moves(&self) -> bool {
+        self.older_levels.are_present() || self.has_older_formulas
+    }
+}
+
+impl SheetMoves {
     /// Returns the combined effect of `older` followed by `self`.
     fn compose_over(&self, older: &Self) -> Self {
         Self {
@@ -67,6 +89,7 @@ impl SheetMoves {
             columns: older.columns.then(&self.columns),
             value_clears: self.merge_clears(&self.value_clears, &older.value_clears),
             format_clears: self.merge_clears(&self.format_clears, &older.format_clears),
+            ..Self::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::SheetInput;
+use super::inputs::{MovesToNewest, SheetInput};
 use super::pending_tile::{RowTooLarge, TileEncoder};
 use super::sheet_merge::SheetMerge;
 use super::stripe_merge::{LoadedTiles, StripeStep};
@@ -18,6 +18,7 @@ use crate::tile::Tile;
 #[derive(Debug, Clone)]
 pub struct Merge {
     inputs: Vec<SheetInput>,
+    moves_to_newest: MovesToNewest,
     sheet_index: usize,
     /// State of the current sheet's merge, or `None` if it has not started.
     sheet: Option<SheetMerge>,
@@ -81,6 +82,7 @@ impl Merge {
     #[must_use]
     pub fn new(inputs: Vec<SheetInput>) -> Self {
         Self {
+            moves_to_newest: MovesToNewest::of_inputs(&inputs),
             inputs,
             sheet_index: 0,
             sheet: None,
@@ -102,7 +104,7 @@ impl Merge {
         let cursor_sheet_index = to_usize(cursor.sheet);
         while let Some(input) = merge.inputs.get(merge.sheet_index) {
             let sheet_index = merge.sheet_index;
-            let mut sheet = SheetMerge::new(input);
+            let mut sheet = SheetMerge::new(input, &merge.moves_to_newest);
             while let Some(merged_tile) =
                 finished_tiles.next_if(|merged_tile| to_usize(merged_tile.sheet) == sheet_index)
             {
@@ -133,7 +135,8 @@ impl Merge {
             let Some(input) = self.inputs.get(self.sheet_index) else {
                 return Ok(MergeStep::Done(std::mem::take(&mut self.merged_level)));
             };
-            let sheet = self.sheet.get_or_insert_with(|| SheetMerge::new(input));
+            let sheet =
+                self.sheet.get_or_insert_with(|| SheetMerge::new(input, &self.moves_to_newest));
             if sheet.stripe.is_none() {
                 sheet.start_stripe(input, 0, None);
             }

@@ -5,6 +5,7 @@ use super::placed_tile::PlacedTile;
 use super::window::{OlderLevels, Window};
 use crate::level::Region;
 use crate::tile::{Tile, TileColumn};
+use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Run;
 use cellar_sheet::operation::{Span, Spans};
 
@@ -15,7 +16,8 @@ struct WindowColumn<'a> {
 }
 
 /// Merges the cells of a window. `tiles` is ordered by level, oldest first. Tiles of the same level
-/// must not overlap. Rows and columns of the result are absolute, not relative to the window.
+/// must not overlap. Rows and columns of the result are absolute, not relative to the window. Its
+/// formulas are templates, and texts that are no formulas.
 #[must_use]
 pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: OlderLevels) -> Tile {
     let row_runs_by_tile: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.row_runs(window)).collect();
@@ -61,12 +63,18 @@ fn columns_by_output_and_age<'a>(
 
 fn to_level_column<'a>(
     window_column: &WindowColumn<'a>,
-    tiles: &[PlacedTile<'_>],
+    tiles: &[PlacedTile<'a>],
     row_runs_by_tile: &'a [Vec<Run>],
 ) -> Option<LevelColumn<'a>> {
-    let mapping = tiles.get(window_column.tile_index)?.mapping;
+    let tile = tiles.get(window_column.tile_index)?;
+    let mapping = tile.mapping;
     Some(LevelColumn {
         column: window_column.column,
+        first_cell: CellName {
+            row: tile.first_row,
+            column: tile.first_column.saturating_add(window_column.column.index),
+        },
+        formulas: tile.formulas,
         row_runs: row_runs_by_tile.get(window_column.tile_index)?,
         hidden_values: hidden_rows(&mapping.hidden_values, window_column.output_column),
         hidden_formats: hidden_rows(&mapping.hidden_formats, window_column.output_column),

@@ -3,6 +3,7 @@
 //! a sheet and merges levels.
 
 mod column;
+mod formulas;
 mod inputs;
 mod level_mapping;
 mod merge_machine;
@@ -18,6 +19,8 @@ mod tests;
 mod window;
 mod writer;
 
+pub use formulas::{FormulaMapping, with_formula_texts};
+pub(crate) use inputs::MovesToNewest;
 pub use inputs::{LevelCells, LevelInput, SheetInput};
 pub use level_mapping::{LevelMapping, compose_moves, map_levels_to_newest};
 pub use merge_machine::{Merge, MergeCursor, MergeStep, MergedTile};

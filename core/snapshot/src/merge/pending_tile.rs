@@ -3,9 +3,10 @@
 use crate::level::{StoredTile, StripeTile};
 use crate::packed::PackedObject;
 use crate::saturate::{saturate_u32, to_u64};
-use crate::tile::Tile;
+use crate::tile::{TextLayer, Tile};
 use cellar_base::limits::{
-    FIRST_TILE_BYTES, MAX_STORED_CHUNK_BYTES, MAX_TILE_CELLS, TARGET_CHUNK_BYTES,
+    FIRST_TILE_BYTES, MAX_CROWDED_TEMPLATE_BYTES, MAX_PENDING_TILE_BYTES, MAX_STORED_CHUNK_BYTES,
+    MAX_TILE_CELLS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES,
 };
 use cellar_sheet::operation::Span;
 
@@ -38,6 +39,7 @@ pub(super) struct FinishedTile {
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
+    formula_count: usize,
     object: PackedObject,
 }
 
@@ -82,7 +84,9 @@ impl PendingTile {
     /// can be cut off, and enough cells remain for another tile.
     pub(super) fn is_full(&self) -> bool {
         let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
-        self.expected_bytes() >= one_and_a_half_tiles || self.cell_count > MAX_TILE_CELLS
+        self.expected_bytes() >= one_and_a_half_tiles
+            || self.cell_count > MAX_TILE_CELLS
+            || self.memory_bytes() > MAX_PENDING_TILE_BYTES
     }
 
     /// The first tile of a sheet is smaller, so that readers can display the first screen sooner.
@@ -106,12 +110,13 @@ impl PendingTile {
                 encoded_rows = self.encode_top_rows(first_row, resized_cells, encode_tile)?;
             }
         }
-        let EncodedRows { end_row, cell_count, object } = encoded_rows;
+        let EncodedRows { end_row, cell_count, formula_count, object } = encoded_rows;
         self.drop_rows_before(end_row);
         let tile = StripeTile {
             rows: Span { first: first_row, count: end_row - first_row },
             cells: saturate_u32(cell_count),
             stored: StoredTile::Chunk(object.chunk),
+            formulas: Some(saturate_u32(formula_count)),
         };
         Ok(Some(FinishedTile { tile, object }))
     }
@@ -128,12 +133,16 @@ impl PendingTile {
             let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
             let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
-            let cell_count = tile.cell_count();
-            if let Some(object) = encode_within_limit(&tile, encode_tile) {
-                self.update_density(object.stored.len(), cell_count);
-                return Ok(EncodedRows { end_row, cell_count, object });
-            }
+            let (cell_count, formula_count) = (tile.cell_count(), tile.formula_count());
             let is_single_row = rows.len() <= 1;
+            let mut object = encode_within_limit(&tile, encode_tile);
+            if object.is_none() && is_single_row && self.columns.count <= MIN_STRIPE_COLUMNS {
+                object = encode_within_limit(&without_long_formulas(tile), encode_tile);
+            }
+            if let Some(object) = object {
+                self.update_density(object.stored.len(), cell_count);
+                return Ok(EncodedRows { end_row, cell_count, formula_count, object });
+            }
             if is_single_row {
                 return Err(RowTooLarge { row: first_row, column: self.columns.first });
             }
@@ -183,6 +192,23 @@ impl PendingTile {
         self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
         self.cell_count = self.tile.cell_count();
     }
+}
+
+/// Template of a formula that is lost.
+const LOST_FORMULA: &str = "=#REF!";
+
+/// Replaces the longest formulas of a row that is too large for a chunk. This takes a row of about a
+/// hundred formulas with a thousand references each to distant cells.
+fn without_long_formulas(mut tile: Tile) -> Tile {
+    for column in &mut tile.columns {
+        let mut templates = TextLayer::default();
+        for (row, template) in column.templates.iter() {
+            let is_long = template.len() > MAX_CROWDED_TEMPLATE_BYTES;
+            templates.push(row, if is_long { LOST_FORMULA } else { template });
+        }
+        column.templates = templates;
+    }
+    tile
 }
 
 fn encode_within_limit(tile: &Tile, encode_tile: TileEncoder<'_>) -> Option<PackedObject> {

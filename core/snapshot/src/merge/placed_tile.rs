@@ -1,12 +1,16 @@
 //! Tiles as merge inputs.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::formulas::{FormulaMapping, add_named_sheets};
 use super::level_mapping::LevelMapping;
 use super::window::Window;
-use crate::tile::{Tile, TileColumn};
+use crate::tile::{TextLayer, Tile, TileColumn};
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::axis_map::Run;
+use cellar_sheet::metadata::Tabs;
+use cellar_sheet::operation::SheetId;
 
 /// A tile, its place in its level, and the mapping from that level to the newest level.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +26,8 @@ pub struct PlacedTile<'a> {
     pub size: TileSize,
     /// Mapping from the tile's level to the newest level.
     pub mapping: &'a LevelMapping,
+    /// Moves the tile's formulas to the newest level.
+    pub formulas: &'a FormulaMapping,
 }
 
 /// Declared size of a tile in rows and columns.
@@ -41,8 +47,37 @@ impl TileSize {
 impl<'a> PlacedTile<'a> {
     /// Returns an in-memory tile that covers the entire sheet.
     #[must_use]
-    pub fn of_whole_sheet(tile: &'a Tile, mapping: &'a LevelMapping) -> Self {
-        Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping }
+    pub fn of_whole_sheet(
+        tile: &'a Tile,
+        mapping: &'a LevelMapping,
+        formulas: &'a FormulaMapping,
+    ) -> Self {
+        Self { tile, first_row: 0, first_column: 0, size: TileSize::SHEET, mapping, formulas }
+    }
+
+    /// Adds the sheets that formulas of the tile in the window name. Returns whether there are
+    /// formulas in the window.
+    pub(crate) fn add_named_sheets(
+        &self,
+        window: &Window,
+        (sheet, tabs): (SheetId, &Tabs),
+        named_sheets: &mut BTreeSet<SheetId>,
+    ) -> bool {
+        if self.tile.formula_count() == 0 {
+            return false;
+        }
+        let mut has_formulas = false;
+        let row_runs = self.row_runs(window);
+        for (_, column) in self.columns_by_output(window) {
+            let rows_in_window = |layer: &TextLayer| {
+                let rows = row_runs.iter().flat_map(|run| {
+                    layer.rows().get(indices_in_run(layer.rows(), run)).unwrap_or_default()
+                });
+                rows.copied().collect::<Vec<u32>>()
+            };
+            has_formulas |= add_named_sheets(column, rows_in_window, (sheet, tabs), named_sheets);
+        }
+        has_formulas
     }
 
     /// The source rows of a run are relative to the tile's top row.

@@ -1,8 +1,8 @@
 //! Merges one sheet, stripe by stripe.
 
-use super::inputs::{LevelCells, SheetInput};
-use super::level_mapping::{LevelMapping, compose_moves, map_levels_to_newest};
-use super::stripe_merge::{SheetLevels, StripeMerge};
+use super::inputs::{LevelCells, MovesToNewest, SheetInput};
+use super::level_mapping::{LevelMapping, map_levels_to_newest};
+use super::stripe_merge::{SheetLevels, SheetMappings, StripeMerge};
 use super::stripes::ColumnWeights;
 use crate::level::{LevelSheet, StoredTile, Stripe, StripeTile};
 use crate::saturate::to_u64;
@@ -11,8 +11,7 @@ use cellar_sheet::operation::{Span, Spans};
 
 #[derive(Debug, Clone)]
 pub(super) struct SheetMerge {
-    /// Mapping from each level to the newest level.
-    pub(super) mappings: Vec<LevelMapping>,
+    pub(super) mappings: SheetMappings,
     pub(super) stripe_index: usize,
     /// State of the current stripe's merge, or `None` if it has not started.
     pub(super) stripe: Option<StripeMerge>,
@@ -20,9 +19,11 @@ pub(super) struct SheetMerge {
 }
 
 impl SheetMerge {
-    pub(super) fn new(input: &SheetInput) -> Self {
-        let mappings = map_levels_to_newest(&input.moves());
-        let output_stripes = divide_into_stripes(input, &mappings)
+    pub(super) fn new(input: &SheetInput, moves_to_newest: &MovesToNewest) -> Self {
+        let cells = map_levels_to_newest(&input.moves());
+        let formulas = moves_to_newest.formula_mappings(input);
+        let mappings = SheetMappings { cells, formulas };
+        let output_stripes = divide_into_stripes(input, &mappings.cells)
             .into_iter()
             .map(|columns| Stripe { columns, tiles: Vec::new() })
             .collect();
@@ -39,7 +40,7 @@ impl SheetMerge {
     ) {
         let levels = SheetLevels {
             inputs: &input.levels,
-            mappings: &self.mappings,
+            mappings: &self.mappings.cells,
             older_levels: input.older_levels,
         };
         let output_stripe = self.output_stripes.get(self.stripe_index);
@@ -64,8 +65,7 @@ impl SheetMerge {
     pub(super) fn finish(self, input: &SheetInput) -> Option<LevelSheet> {
         let mut stripes = self.output_stripes;
         stripes.retain(|stripe| !stripe.tiles.is_empty());
-        let moves = compose_moves(&input.moves()).needed_above(input.older_levels);
-        let merged_sheet = LevelSheet { sheet: input.sheet, moves, stripes };
+        let merged_sheet = LevelSheet { sheet: input.sheet, moves: input.merged_moves(), stripes };
         if merged_sheet.has_no_changes() { None } else { Some(merged_sheet) }
     }
 }
@@ -110,7 +110,8 @@ fn add_stripe_weights(
 
 fn estimate_stored_bytes(column: &TileColumn) -> u64 {
     const CELL_BYTES: u64 = 8;
-    let text_bytes = column.values.texts().len() + column.formulas.texts().len();
+    let formula_bytes = column.formulas.texts().len() + column.templates.texts().len();
+    let text_bytes = column.values.texts().len() + formula_bytes;
     to_u64(column.cell_count()) * CELL_BYTES + to_u64(text_bytes)
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::formulas::FormulaMapping;
 use super::inputs::{LevelCells, LevelInput};
 use super::level_mapping::LevelMapping;
 use super::merge_window::merge_window;
@@ -13,7 +14,10 @@ use super::stripe_tiles::{ChunkLevel, InputTile, MIN_REUSED_BYTES, OutputStripe}
 use super::window::{OlderLevels, Window};
 use crate::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
 use crate::packed::PackedObject;
+use crate::saturate::saturate_u32;
 use crate::tile::Tile;
+use cellar_base::limits::MAX_BAND_FORMULA_BYTES;
+use cellar_sheet::a1::CellName;
 use cellar_sheet::operation::Span;
 
 /// Number of tiles that are loaded in advance, together with the tiles that are needed next.
@@ -31,6 +35,22 @@ pub(super) struct StripeMerge {
     next_row: u32,
     inputs: StripeInputs,
     pending: PendingTile,
+}
+
+/// Mappings from each level of a sheet to the newest level.
+#[derive(Debug, Clone)]
+pub(super) struct SheetMappings {
+    pub(super) cells: Vec<LevelMapping>,
+    pub(super) formulas: Vec<FormulaMapping>,
+}
+
+/// Whether a tile that could be reused has the same formulas in the merged level.
+enum FormulaCheck {
+    /// The tile must be loaded first.
+    NotLoaded,
+    Changed,
+    /// Contains the number of formulas, or `None` if it is not known.
+    Unchanged(Option<u32>),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -64,6 +84,19 @@ pub(super) struct SheetLevels<'a> {
     pub(super) older_levels: OlderLevels,
 }
 
+/// Returns how many rows of a tile have at most `MAX_BAND_FORMULA_BYTES` of formulas on average, at
+/// least one.
+fn light_row_count(rows: u32, formula_bytes: usize) -> u32 {
+    let parts = saturate_u32(formula_bytes.div_ceil(MAX_BAND_FORMULA_BYTES)).max(1);
+    rows.div_ceil(parts).max(1)
+}
+
+impl SheetMappings {
+    fn get(&self, level_index: usize) -> Option<(&LevelMapping, &FormulaMapping)> {
+        self.cells.get(level_index).zip(self.formulas.get(level_index))
+    }
+}
+
 impl StripeInputs {
     fn collect(output: &OutputStripe, levels: &SheetLevels<'_>) -> Self {
         let mut inputs = Self::default();
@@ -71,7 +104,8 @@ impl StripeInputs {
         {
             match &input.cells {
                 LevelCells::InMemory(tile) => {
-                    let output_rows = PlacedTile::of_whole_sheet(tile, mapping)
+                    let unmoved = FormulaMapping::unmoved();
+                    let output_rows = PlacedTile::of_whole_sheet(tile, mapping, unmoved)
                         .output_rows(&output.unfinished_window());
                     inputs.add_memory_tile(level_index, tile, output_rows);
                 }
@@ -135,7 +169,7 @@ impl StripeMerge {
     /// reached.
     pub(super) fn next_step(
         &mut self,
-        mappings: &[LevelMapping],
+        mappings: &SheetMappings,
         loaded_tiles: &LoadedTiles,
         encode_tile: TileEncoder<'_>,
     ) -> Result<StripeStep, RowTooLarge> {
@@ -148,11 +182,19 @@ impl StripeMerge {
             };
             self.next_row = row;
             if let Some(tile) = self.find_reusable_tile() {
-                if self.pending.is_empty() {
-                    return Ok(self.reuse_tile(&tile));
-                }
-                if self.pending.expected_bytes() >= MIN_REUSED_BYTES {
-                    return self.finish_pending_tile(encode_tile);
+                match self.check_formulas(&tile, mappings, loaded_tiles) {
+                    FormulaCheck::NotLoaded => {
+                        return Ok(StripeStep::Load(self.tiles_to_check(loaded_tiles)));
+                    }
+                    FormulaCheck::Changed => {}
+                    FormulaCheck::Unchanged(formulas) if self.pending.is_empty() => {
+                        return Ok(self.reuse_tile(&tile, formulas));
+                    }
+                    FormulaCheck::Unchanged(_) => {
+                        if self.pending.expected_bytes() >= MIN_REUSED_BYTES {
+                            return self.finish_pending_tile(encode_tile);
+                        }
+                    }
                 }
             }
             let band_end = self.band_end();
@@ -160,6 +202,7 @@ impl StripeMerge {
             if !missing_tiles.is_empty() {
                 return Ok(StripeStep::Load(missing_tiles));
             }
+            let band_end = self.end_of_light_rows(band_end, loaded_tiles);
             self.merge_band(band_end, mappings, loaded_tiles);
         }
     }
@@ -176,12 +219,51 @@ impl StripeMerge {
         Ok(StripeStep::FinishedTile { tile: finished.tile, new_chunk })
     }
 
-    fn reuse_tile(&mut self, input: &InputTile) -> StripeStep {
+    fn check_formulas(
+        &self,
+        tile: &InputTile,
+        mappings: &SheetMappings,
+        loaded_tiles: &LoadedTiles,
+    ) -> FormulaCheck {
+        let Some(mapping) = mappings.formulas.get(tile.level_index) else {
+            return FormulaCheck::Changed;
+        };
+        if tile.formulas == Some(0) || mapping.moves.is_identity() {
+            return FormulaCheck::Unchanged(tile.formulas);
+        }
+        let Some(cells) = loaded_tiles.get(&tile.chunk.hash) else {
+            return FormulaCheck::NotLoaded;
+        };
+        let from = CellName { row: tile.first_row, column: tile.first_column };
+        let to = CellName { row: tile.output_rows.first, column: self.columns.first };
+        if mapping.keeps_formulas(cells, from, to) {
+            FormulaCheck::Unchanged(Some(saturate_u32(cells.formula_count())))
+        } else {
+            FormulaCheck::Changed
+        }
+    }
+
+    /// Returns the next tiles that can be reused if their formulas stay the same. The first one is
+    /// not loaded.
+    fn tiles_to_check(&self, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
+        let tiles = self.unfinished_tiles().filter(|tile| {
+            let is_missing = !loaded_tiles.contains_key(&tile.chunk.hash);
+            tile.is_reusable && tile.formulas != Some(0) && is_missing
+        });
+        let mut chunks: Vec<ChunkRef> =
+            tiles.take(1 + PREFETCHED_TILES).map(|tile| tile.chunk).collect();
+        chunks.sort_unstable_by_key(|chunk| chunk.hash);
+        chunks.dedup();
+        chunks
+    }
+
+    fn reuse_tile(&mut self, input: &InputTile, formulas: Option<u32>) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {
             rows: input.output_rows,
             cells: input.cell_count,
             stored: StoredTile::Chunk(input.chunk),
+            formulas,
         };
         StripeStep::FinishedTile { tile, new_chunk: None }
     }
@@ -224,6 +306,21 @@ impl StripeMerge {
         self.unfinished_tiles().map(next_edge).min().unwrap_or(u32::MAX)
     }
 
+    /// Returns the end of the rows from the next row on that can be merged at once. It depends on the
+    /// tiles and not on the row at which the merge has started, so that an interrupted merge writes
+    /// the same tiles.
+    fn end_of_light_rows(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> u32 {
+        let tiles = self.unfinished_tiles().filter(|tile| tile.output_rows.first < band_end);
+        let ends = tiles.filter_map(|tile| {
+            let formula_bytes = loaded_tiles.get(&tile.chunk.hash)?.formula_bytes();
+            let rows = light_row_count(tile.output_rows.count, formula_bytes);
+            let rows_before = self.next_row.checked_sub(tile.output_rows.first)?;
+            let rows_until_end = (rows_before / rows).saturating_add(1).saturating_mul(rows);
+            Some(tile.output_rows.first.saturating_add(rows_until_end))
+        });
+        ends.min().map_or(band_end, |end| end.min(band_end))
+    }
+
     /// Returns the tiles that must be loaded before the rows up to `band_end` can be merged, plus a
     /// few tiles below them. Returns no tiles if these rows can already be merged.
     fn missing_tiles(&self, band_end: u32, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
@@ -248,7 +345,7 @@ impl StripeMerge {
         missing_chunks
     }
 
-    fn merge_band(&mut self, band_end: u32, mappings: &[LevelMapping], loaded_tiles: &LoadedTiles) {
+    fn merge_band(&mut self, band_end: u32, mappings: &SheetMappings, loaded_tiles: &LoadedTiles) {
         let tiles = self.placed_tiles(band_end, mappings, loaded_tiles);
         let merged_cells = merge_window(&tiles, &self.window_until(band_end), self.older_levels);
         self.pending.append(merged_cells);
@@ -259,25 +356,42 @@ impl StripeMerge {
     fn placed_tiles<'a>(
         &'a self,
         band_end: u32,
-        mappings: &'a [LevelMapping],
+        mappings: &'a SheetMappings,
         loaded_tiles: &'a LoadedTiles,
     ) -> Vec<PlacedTile<'a>> {
         let mut tiles_with_level: Vec<(usize, PlacedTile<'_>)> = Vec::new();
         for MemoryTile { level_index, tile } in &self.inputs.memory_tiles {
-            if let Some(mapping) = mappings.get(*level_index) {
-                tiles_with_level.push((*level_index, PlacedTile::of_whole_sheet(tile, mapping)));
+            if let Some((mapping, formulas)) = mappings.get(*level_index) {
+                let placed_tile = PlacedTile::of_whole_sheet(tile, mapping, formulas);
+                tiles_with_level.push((*level_index, placed_tile));
             }
         }
         for input in self.unfinished_tiles().filter(|tile| tile.output_rows.first < band_end) {
-            if let (Some(tile), Some(mapping)) =
+            if let (Some(tile), Some((mapping, formulas))) =
                 (loaded_tiles.get(&input.chunk.hash), mappings.get(input.level_index))
             {
                 let InputTile { first_row, first_column, size, .. } = *input;
-                let placed_tile = PlacedTile { tile, first_row, first_column, size, mapping };
+                let placed_tile =
+                    PlacedTile { tile, first_row, first_column, size, mapping, formulas };
                 tiles_with_level.push((input.level_index, placed_tile));
             }
         }
         tiles_with_level.sort_by_key(|(level_index, _)| *level_index);
         tiles_with_level.into_iter().map(|(_, tile)| tile).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_many_formulas_are_divided() {
+        assert_eq!(light_row_count(1_000, 0), 1_000);
+        assert_eq!(light_row_count(1_000, MAX_BAND_FORMULA_BYTES), 1_000);
+        assert_eq!(light_row_count(1_000, MAX_BAND_FORMULA_BYTES + 1), 500);
+        assert_eq!(light_row_count(1_000, 64 * MAX_BAND_FORMULA_BYTES), 16);
+        assert_eq!(light_row_count(1, usize::MAX), 1);
+        assert_eq!(light_row_count(0, 1), 1);
     }
 }

@@ -24,7 +24,10 @@ pub(super) struct InputTile {
     pub(super) output_rows: Span,
     pub(super) cell_count: u32,
     pub(super) chunk: ChunkRef,
-    /// Whether the tile can be reused unchanged if no other input has cells in its rows.
+    /// Number of formulas, or `None` if it is not known.
+    pub(super) formulas: Option<u32>,
+    /// Whether the tile can be reused unchanged if no other input has cells in its rows and its
+    /// formulas stay the same.
     pub(super) is_reusable: bool,
 }
 
@@ -81,6 +84,7 @@ impl OutputStripe {
             output_rows,
             cell_count: tile.cells,
             chunk,
+            formulas: tile.formulas,
             is_reusable: is_large_enough && self.keeps_tile(level, stripe, tile, output_rows),
         })
     }

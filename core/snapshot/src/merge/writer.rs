@@ -136,7 +136,8 @@ impl StripeWriter {
         let Some(FinishedTile { tile, object }) = self.pending.cut_tile(encode_tile)? else {
             return Ok(None);
         };
-        self.tiles.push(tile);
+        // Indexes of imports contain no numbers of formulas.
+        self.tiles.push(StripeTile { formulas: None, ..tile });
         Ok(Some(object))
     }
 }

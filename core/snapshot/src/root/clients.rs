@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 
-use crate::cbor::{self, Kind};
+use crate::cbor::{self, Body, Kind};
 use crate::error::SnapshotError;
 use crate::index::ensure;
 use crate::packed::{Bounds, PackedObject, pack};
@@ -62,6 +62,8 @@ struct StoredNames {
     #[cbor(n(2), decode_with = "cbor::at_most::<_, _, MAX_ROOT_CLIENTS>")]
     client_names: Vec<String>,
 }
+
+impl Body for StoredClients {}
 
 impl ClientMap {
     /// Returns the last mutation of a client.

@@ -2,7 +2,7 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::cbor::{self, Kind};
+use crate::cbor::{self, Body, Kind};
 use crate::error::SnapshotError;
 use crate::index::{Lookup, ensure};
 use crate::level::{ChunkHash, ChunkRef};
@@ -59,6 +59,8 @@ fn are_valid_spans(spans: &Spans, axis: Axis) -> bool {
     let end = spans.iter().next_back().map_or(0, |last_span| last_span.end());
     (1..=MAX_SPANS).contains(&spans.len()) && end <= axis.limit()
 }
+
+impl Body for FormatRecords {}
 
 impl FormatRecords {
     pub(super) fn of(layer: &FormatLayer) -> Self {

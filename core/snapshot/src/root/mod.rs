@@ -3,6 +3,7 @@
 
 mod check;
 mod clients;
+mod defined_names;
 mod formats;
 mod numbers;
 #[cfg(test)]
@@ -14,16 +15,17 @@ pub use numbers::{StoredSheetNumbers, pack_sheet_numbers};
 
 use minicbor::{Decode, Encode};
 
-use super::cbor::{self, Kind};
+use super::cbor::{self, Body, Kind, VERSION_1, VERSION_2};
 use super::index::{InlineOrChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
 use crate::error::SnapshotError;
 use cellar_base::limits::{
-    INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_LEVELS, MAX_ROOT_BYTES, MAX_SHEETS,
+    INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_DEFINED_NAMES_BYTES, MAX_LEVELS, MAX_ROOT_BYTES,
+    MAX_SHEETS,
 };
 use cellar_base::position::Position;
-use cellar_sheet::metadata::Extent;
+use cellar_sheet::metadata::{DefinedNames, Extent};
 use cellar_sheet::operation::SheetId;
 
 /// Maximum length in bytes of the chunk references of one sheet in one level.
@@ -35,6 +37,7 @@ const SHEET_BYTES: usize = 200;
 /// built.
 const _: () = assert!(
     MAX_LEVELS * (INLINE_LEVEL_BYTES + MAX_SHEETS * REFERENCES_BYTES)
+        + MAX_DEFINED_NAMES_BYTES
         + INLINE_LEVEL_0_BYTES
         + MAX_SHEETS * SHEET_BYTES
         + 2 * INLINE_LEVEL_BYTES
@@ -71,6 +74,9 @@ pub struct Root {
     /// Total number of cells and bytes in all levels.
     #[n(7)]
     pub totals: Totals,
+    /// Names that formulas use. The key is absent if there are none.
+    #[cbor(n(8), with = "defined_names", has_nil)]
+    pub names: DefinedNames,
 }
 
 /// An existing sheet.
@@ -123,6 +129,18 @@ pub struct Totals {
     /// Stored bytes of the tiles.
     #[n(1)]
     pub bytes: u64,
+}
+
+impl Body for Root {
+    const NEWEST_VERSION: u32 = VERSION_2;
+
+    /// Older releases must not read a root with names, because a snapshot that they build from it
+    /// would lose the names.
+    fn version(&self) -> u32 {
+        let of_names = if self.names.is_empty() { VERSION_1 } else { VERSION_2 };
+        let of_levels = self.all_levels().map(|level| level.level.version());
+        of_levels.max().unwrap_or(VERSION_1).max(of_names)
+    }
 }
 
 impl Root {

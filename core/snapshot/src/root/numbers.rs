@@ -4,7 +4,7 @@ use minicbor::decode::Error as DecodeError;
 use minicbor::encode::{Error as EncodeError, Write};
 use minicbor::{Decode, Decoder, Encode, Encoder};
 
-use crate::cbor::{self, Kind};
+use crate::cbor::{self, Body, Kind};
 use crate::error::SnapshotError;
 use crate::index::{InlineOrChunk, ensure};
 use crate::packed::PackedObject;
@@ -15,6 +15,8 @@ use cellar_sheet::metadata::SheetNumbers;
 /// All sheet ids that were ever used in a workbook, in their stored encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredSheetNumbers(pub SheetNumbers);
+
+impl Body for StoredSheetNumbers {}
 
 impl StoredSheetNumbers {
     /// Decodes an uncompressed chunk. Never panics on malformed bytes.

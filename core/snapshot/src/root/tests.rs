@@ -16,9 +16,10 @@ use crate::objects::{Fetch, Objects};
 use crate::view;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::limits::{
-    CLIENT_IDLE_S, MAX_CLIENT_ID_BYTES, MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_MUTATION_ID,
-    MAX_RANGE_FORMATS, MAX_ROOT_BYTES, MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS, MAX_ROWS,
-    MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
+    CLIENT_IDLE_S, MAX_CLIENT_ID_BYTES, MAX_COLUMNS, MAX_DEFINED_NAMES, MAX_FORMAT_BYTES,
+    MAX_MUTATION_ID, MAX_RANGE_FORMATS, MAX_ROOT_BYTES, MAX_ROOT_CLIENT_NAME_BYTES,
+    MAX_ROOT_CLIENTS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS,
+    MAX_STORED_CHUNK_BYTES,
 };
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat, SheetNumbers};
@@ -69,8 +70,12 @@ pub(crate) fn sample() -> Root {
     let mut level_0 = seed_level();
     level_0.sheets.truncate(1);
     let tile = StoredTile::Inline(vec![1, 2, 3]);
-    let tiles =
-        vec![StripeTile { rows: Span { first: 0, count: MAX_ROWS }, cells: 3, stored: tile }];
+    let tiles = vec![StripeTile {
+        rows: Span { first: 0, count: MAX_ROWS },
+        cells: 3,
+        stored: tile,
+        formulas: None,
+    }];
     let columns = Span { first: 0, count: MAX_COLUMNS };
     level_0.sheets[0].stripes = vec![Stripe { columns, tiles }];
     let (formats, _) = pack_formats([&some_formats()], ALL).unwrap();
@@ -87,7 +92,19 @@ pub(crate) fn sample() -> Root {
         level_0: Some(level_of(Some(at(0, 9_000)), at(1, 20), &level_0)),
         clients: Some(chunk_of(9)),
         totals: Totals { cells: 2_048, bytes: 5_530 },
+        names: DefinedNames::default(),
     }
+}
+
+/// Returns a root with defined names, which has another version.
+pub(crate) fn sample_with_names() -> Root {
+    let names = [
+        ("Prices", "=SUM(\u{1}3!R1C1:R9C1\u{2})"),
+        ("TAX", "=0.19"),
+        ("x", "=\u{1}0!R2:R3\u{2}+\u{1}x\u{2}"),
+    ];
+    let names = names.map(|(name, formula)| (name.to_owned(), formula.to_owned()));
+    Root { names: DefinedNames::from_stored(names).unwrap(), ..sample() }
 }
 
 fn bytes_of(root: &Root) -> Vec<u8> {
@@ -127,12 +144,45 @@ fn a_damaged_root_is_an_error_or_a_valid_root() {
 }
 
 #[test]
+fn a_root_with_names_reads_back_and_older_releases_refuse_it() {
+    let root = sample_with_names();
+    let object = root.pack().unwrap();
+    assert_eq!(Root::unpack(object.chunk.hash, &object.stored).unwrap(), root);
+    let bytes = bytes_of(&root);
+    assert_eq!((bytes[2], bytes_of(&sample())[2]), (2, 1), "the versions");
+    let metadata = view::read_metadata(&Root { used: sample().used, ..root }, &Objects::default());
+    assert!(matches!(metadata, Ok(Fetch::Missing(_))), "formats in a chunk");
+    for cut in 0..bytes.len() {
+        assert!(Root::decode(&bytes[..cut]).is_err(), "{cut}");
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[cut] ^= 1 << bit;
+            if let Ok(root) = Root::decode(&flipped) {
+                assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_most_names_fit_into_a_root() {
+    let count = MAX_DEFINED_NAMES;
+    let formula = |number: usize| format!("=SUM(\u{1}0!R{number}C1\u{2})+{number}");
+    let names = |count: usize| -> Vec<(String, String)> {
+        (0..count).map(|number| (format!("name_{number:05}"), formula(number))).collect()
+    };
+    let full = Root { names: DefinedNames::from_stored(names(count)).unwrap(), ..sample() };
+    assert_eq!(Root::decode(&bytes_of(&full)).unwrap(), full);
+    assert!(DefinedNames::from_stored(names(count + 1)).is_err());
+}
+
+#[test]
 fn an_unknown_field_is_skipped() {
-    // Appends an unknown field with number 8: a list that contains lists and a map.
+    // Appends an unknown field with number 9: a list that contains lists and a map.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
-    bytes.extend([8, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([9, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Root::decode(&bytes).unwrap(), sample());
     // Skipping lists of indefinite length would need a stack.
     bytes.truncate(bytes.len() - 18);
@@ -237,8 +287,12 @@ fn the_length_of_a_root_is_bounded() {
         let mut root = sample();
         let tile = StoredTile::Inline(vec![7; bytes]);
         let rows = Span { first: 0, count: 1 };
-        let tiles =
-            |first| StripeTile { rows: Span { first, ..rows }, cells: 1, stored: tile.clone() };
+        let tiles = |first| StripeTile {
+            rows: Span { first, ..rows },
+            cells: 1,
+            stored: tile.clone(),
+            formulas: None,
+        };
         let stripe = Stripe { columns: rows, tiles: vec![tiles(0), tiles(1), tiles(2)] };
         let mut level = seed_level();
         level.sheets[0].stripes = vec![stripe];
@@ -285,8 +339,12 @@ fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
     assert!(bytes <= SHEET_BYTES, "{bytes}");
     let chunk = ChunkRef { bytes: u32::MAX, ..chunk_of(0) };
     let (moves, stripes) = (InlineOrChunk::Chunk(chunk), StripeIndex::Chunk(chunk));
-    let bytes =
-        cbor::encoded_byte_length(&PackedSheet { sheet: SheetId(u32::MAX), moves, stripes });
+    let bytes = cbor::encoded_byte_length(&PackedSheet {
+        sheet: SheetId(u32::MAX),
+        moves,
+        stripes,
+        formulas: Some(u64::MAX),
+    });
     assert!(bytes <= REFERENCES_BYTES, "{bytes}");
 }
 

@@ -9,8 +9,11 @@ mod value_layer;
 
 use std::ops::Range;
 
+use crate::saturate::to_usize;
+
 pub use named_text::{NamedText, preview};
 pub use text_layer::{TextLayer, TextSpan};
+pub(crate) use valid::{are_disjoint, are_valid_templates};
 pub use value_layer::{LongText, TileValue, ValueLayer};
 
 /// Cells of a rectangle. Rows and columns are relative to the top left corner, so that a tile can
@@ -30,9 +33,13 @@ pub struct TileColumn {
     pub index: u32,
     /// Values set by the level. `Empty` hides an older value.
     pub values: ValueLayer,
-    /// Formulas, each in a row that also has a value. A value without a formula hides an older
-    /// formula.
+    /// Texts of formulas, each in a row that also has a value. A value without a formula hides an
+    /// older formula. A stored tile has texts if it was written before formulas followed rows, or if
+    /// a text is no formula.
     pub formulas: TextLayer,
+    /// Templates of formulas in their encoded form, each in a row that also has a value and has no
+    /// text in `formulas`. Tiles of windows have none.
+    pub templates: TextLayer,
     /// Number formats of cells. `General` hides an older format.
     pub formats: TextLayer,
 }
@@ -47,7 +54,15 @@ impl Tile {
     /// Returns the number of cells with a formula.
     #[must_use]
     pub fn formula_count(&self) -> usize {
-        self.columns.iter().map(|column| column.formulas.len()).sum()
+        self.columns.iter().map(TileColumn::formula_count).sum()
+    }
+
+    /// Returns the total length of the formulas in bytes. Formulas that share bytes count one by one.
+    #[must_use]
+    pub fn formula_bytes(&self) -> usize {
+        let layers = self.columns.iter().flat_map(|column| [&column.formulas, &column.templates]);
+        let spans = layers.flat_map(TextLayer::spans);
+        spans.map(|span| to_usize(span.len)).fold(0, usize::saturating_add)
     }
 
     /// Returns whether the tile has no cells.
@@ -118,6 +133,7 @@ impl Tile {
             index: column.index.saturating_sub(left_column),
             values: column.values.slice_rows(rows, top_row),
             formulas: column.formulas.slice_rows(rows, top_row),
+            templates: column.templates.slice_rows(rows, top_row),
             formats: column.formats.slice_rows(rows, top_row),
         };
         let columns = self.columns.iter().map(slice_column);
@@ -139,6 +155,7 @@ impl TileColumn {
         let mut column = Self::new(self.index);
         column.values.reserve(self.values.len(), &self.values);
         column.formulas.reserve(&self.formulas);
+        column.templates.reserve(&self.templates);
         column.formats.reserve(&self.formats);
         column
     }
@@ -148,6 +165,12 @@ impl TileColumn {
     #[must_use]
     pub fn cell_count(&self) -> usize {
         self.values.len().max(self.formats.len())
+    }
+
+    /// Returns the number of cells with a formula.
+    #[must_use]
+    pub fn formula_count(&self) -> usize {
+        self.formulas.len() + self.templates.len()
     }
 
     /// Returns whether the column has no cells.
@@ -166,9 +189,10 @@ impl TileColumn {
     fn memory_bytes(&self) -> usize {
         const VALUE_BYTES: usize = 20;
         const SPAN_BYTES: usize = 12;
-        let span_count = self.formulas.len() + self.formats.len();
-        let text_bytes =
-            self.values.texts().len() + self.formulas.texts().len() + self.formats.texts().len();
+        let text_layers = [&self.formulas, &self.templates, &self.formats];
+        let span_count: usize = text_layers.iter().map(|layer| layer.len()).sum();
+        let layer_bytes: usize = text_layers.iter().map(|layer| layer.texts().len()).sum();
+        let text_bytes = self.values.texts().len() + layer_bytes;
         let value_bytes = self.values.len() * VALUE_BYTES;
         size_of::<Self>() + value_bytes + span_count * SPAN_BYTES + text_bytes
     }
@@ -185,6 +209,7 @@ impl TileColumn {
     pub fn append(&mut self, other: &Self) {
         self.values.append(&other.values);
         self.formulas.append(&other.formulas);
+        self.templates.append(&other.templates);
         self.formats.append(&other.formats);
     }
 

@@ -1,11 +1,12 @@
 //! A layer of a column that contains the column's formulas or formats.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::saturate::{saturate_u32, to_usize};
 
 /// Byte range of one string in the concatenated strings of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TextSpan {
     /// Offset of the first byte.
     pub start: u32,
@@ -109,6 +110,13 @@ impl TextLayer {
     /// Iterates over the rows and their texts.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         self.rows.iter().zip(&self.spans).map(|(row, span)| (*row, span.of(&self.texts)))
+    }
+
+    /// Returns each string once if equal strings share bytes.
+    pub fn distinct(&self) -> impl Iterator<Item = &str> {
+        let mut seen_spans = HashSet::new();
+        let new_spans = self.spans.iter().filter(move |span| seen_spans.insert(**span));
+        new_spans.map(|span| span.of(&self.texts))
     }
 
     /// Returns the number of rows that have a string.

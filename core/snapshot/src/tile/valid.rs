@@ -3,8 +3,10 @@
 use super::{LongText, TextLayer, TextSpan, Tile, TileColumn, TileValue};
 use crate::saturate::to_usize;
 use cellar_base::limits::{
-    MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS, MAX_TEXT_BYTES, MAX_TILE_TEXT_BYTES,
+    MAX_COLUMNS, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES, MAX_ROWS, MAX_TEMPLATE_BYTES, MAX_TEXT_BYTES,
+    MAX_TILE_TEXT_BYTES,
 };
+use cellar_formula::Template;
 
 impl Tile {
     /// Returns whether the tile is valid: rows and columns are in ascending order and within the
@@ -27,6 +29,10 @@ impl TileColumn {
             && self.values.values().iter().all(|value| self.is_valid_value(value))
             && are_valid_texts(&self.formulas, MAX_FORMULA_BYTES)
             && self.formulas.rows().iter().all(|row| value_rows.binary_search(row).is_ok())
+            && are_valid_texts(&self.templates, MAX_TEMPLATE_BYTES)
+            && self.templates.rows().iter().all(|row| value_rows.binary_search(row).is_ok())
+            && are_disjoint(self.formulas.rows(), self.templates.rows())
+            && are_valid_templates(&self.templates)
             && are_valid_texts(&self.formats, MAX_FORMAT_BYTES)
     }
 
@@ -48,6 +54,16 @@ impl TileColumn {
             && byte_length > MAX_TILE_TEXT_BYTES
             && byte_length <= MAX_TEXT_BYTES
     }
+}
+
+/// Returns whether all strings are templates of formulas.
+pub(crate) fn are_valid_templates(layer: &TextLayer) -> bool {
+    layer.distinct().all(|encoded| Template::decode(encoded.to_owned()).is_ok())
+}
+
+/// Returns whether no row is in both lists, which are in ascending order.
+pub(crate) fn are_disjoint(rows: &[u32], other_rows: &[u32]) -> bool {
+    rows.is_empty() || other_rows.iter().all(|row| rows.binary_search(row).is_err())
 }
 
 fn are_valid_rows(rows: &[u32]) -> bool {

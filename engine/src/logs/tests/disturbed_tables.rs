@@ -51,6 +51,7 @@ impl DisturbedTables {
         let edits = Edits {
             client: ClientKey([77; 8]),
             name: None,
+            merged: None,
             first_id: u64::from(entry_number),
             mutations: vec![Mutation { base, authored, committed }],
         };

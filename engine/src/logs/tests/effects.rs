@@ -39,7 +39,7 @@ async fn check(logs: &Logs, log: LogId, first_id: u64, base: Position) {
 }
 
 fn add() -> Operation {
-    Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned() })
+    Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Second".to_owned(), before: None })
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn reads_a_summary_that_an_old_entry_lacks() {
     assert_eq!(tables.create(&segment, &first).await, CreateOutcome::Created);
     let mutations = vec![Mutation { base: Position::FIRST, authored: add(), committed: None }];
     let client = ClientKey([1; 8]);
-    let edits = Content::Edits(Edits { client, name: None, first_id: 1, mutations });
+    let edits = Content::Edits(Edits { client, name: None, merged: None, first_id: 1, mutations });
     let second = Entry { position: at(0, 1), content: edits, ..first };
     assert_eq!(tables.put(&second).await, PutOutcome::Accepted);
     check(&logs(&tables), log(), 2, at(0, 1)).await;

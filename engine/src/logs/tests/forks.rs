@@ -1,5 +1,7 @@
 //! Forks: inherited and own entries, and faults during their creation.
 
+mod comparisons;
+
 use cellar_base::consistency::ReadConsistency;
 use cellar_base::limits::{
     MAX_CACHED_LINEAGES, MAX_FORK_ATTEMPTS, MAX_FORK_DEPTH, MAX_LISTED_FORKS,

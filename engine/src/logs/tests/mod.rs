@@ -1,15 +1,21 @@
 //! Tests of the log service over in-memory tables, with lost replies.
 
 mod bounds;
+mod cell_history;
 mod changes;
 mod disturbed_tables;
 mod effects;
 mod forks;
 mod formats;
+mod formulas;
 pub(crate) mod imports;
+mod merge;
 mod positions;
 mod revert;
+mod revert_parts;
+mod search;
 mod stale;
+mod times;
 mod undo;
 mod upkeep;
 
@@ -64,21 +70,21 @@ fn over(planned: Vec<(usize, Fault)>, clock: Arc<ManualClock>) -> Arc<FaultyPort
     FaultyPorts::new(planned, MemoryTables::default(), blobs, clock)
 }
 
-fn logs<T: Entries + Segments + 'static>(tables: &Arc<T>) -> Logs {
+pub(crate) fn logs<T: Entries + Segments + 'static>(tables: &Arc<T>) -> Logs {
     let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
     let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
     Logs::new(entries, segments, blobs, Arc::new(StoppedClock), Arc::new(Counter::default()))
 }
 
-fn log() -> LogId {
+pub(crate) fn log() -> LogId {
     LogId::derive(&SubjectKey::new("cellar", "alice"), "budget").unwrap()
 }
 
-fn at(segment: u32, num: u32) -> Position {
+pub(crate) fn at(segment: u32, num: u32) -> Position {
     Position::new(segment, num).unwrap()
 }
 
-fn set(row: u32, text: &str) -> Operation {
+pub(crate) fn set(row: u32, text: &str) -> Operation {
     let value = Some(Value::Text(text.to_owned()));
     let edit = CellEdit { row, column: 0, value, formula: None, format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
@@ -90,7 +96,7 @@ fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request
     Request::new(log(), ClientKey([client; 8]), None, incarnation, ack, mutations).unwrap()
 }
 
-fn everything(at: Option<Position>) -> CellsQuery {
+pub(crate) fn everything(at: Option<Position>) -> CellsQuery {
     let rectangle = Rectangle::EVERYTHING;
     CellsQuery { sheet: SheetName::First, rectangle, at, from: None, min_position: None }
 }

@@ -31,7 +31,7 @@ async fn rolled() -> (Arc<MemoryTables>, Logs) {
 }
 
 /// Returns a log service after segment 0 was offloaded and trimmed.
-async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
+pub(super) async fn offloaded(tables: &Arc<MemoryTables>) -> Logs {
     let blobs = Arc::new(MemoryBlobs::new(Arc::new(StoppedClock)));
     let clock = Arc::new(StoppedClock);
     let offloader =

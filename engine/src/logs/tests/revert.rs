@@ -14,7 +14,7 @@ use super::*;
 const WHO: u8 = 9;
 
 fn revert(id: u64, to: Position, base: Position) -> Request {
-    mutation(WHO, id, base, Operation::Revert(Revert { position: to }))
+    mutation(WHO, id, base, Operation::Revert(Revert::whole(to)))
 }
 
 fn undo(id: u64, target: Position, base: Position) -> Request {
@@ -44,7 +44,11 @@ async fn shown(logs: &Logs, at: Option<Position>) -> Vec<(String, Vec<(u32, u32,
 async fn busy(logs: &Logs) -> Position {
     logs.create(log(), None).await.unwrap();
     let add = |number, name: &str| {
-        Operation::AddSheet(AddSheet { sheet: SheetId(number), name: name.to_owned() })
+        Operation::AddSheet(AddSheet {
+            sheet: SheetId(number),
+            name: name.to_owned(),
+            before: None,
+        })
     };
     let on = |number, text: &str| match set(4, text) {
         Operation::SetCells(cells) => {

@@ -5,6 +5,7 @@ use cellar_log::append::Refusal;
 use cellar_log::entry::ExternalEdits;
 use cellar_log::transform::SpaceMap;
 use cellar_sheet::operation::{DeleteSpans, RejectionReason, SetFormat, Spans, Undo};
+use cellar_sheet::workbook::{ReversalCounts, ReversalReport};
 
 use super::changes::{insert, mutation, row, rows};
 use super::disturbed_tables::{CompetingEdit, DisturbedTables};
@@ -38,6 +39,7 @@ async fn an_undo_preserves_concurrent_edits() {
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
     let rejection = undone.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    assert!(rejection.detail.ends_with("was changed again since: 1 cell"), "{}", rejection.detail);
     assert_eq!(rows(&logs, None).await, row(1, "theirs"));
 }
 
@@ -67,6 +69,26 @@ async fn an_undo_preserves_a_concurrent_format() {
     let formats = logs.cells(log(), &everything(None)).await.unwrap().formats;
     let shown = formats.iter().rev().find(|format| format.columns.contains(3)).unwrap();
     assert_eq!(shown.format, "0.00");
+}
+
+#[tokio::test]
+async fn an_undo_reports_what_it_took_back_and_what_it_left() {
+    let (tables, logs) = log_with_one_edit().await;
+    let cells = [set(1, "a"), set(2, "b"), set(3, "c")].into_iter().flat_map(|operation| {
+        let Operation::SetCells(set) = operation else { panic!() };
+        set.cells
+    });
+    let cells = SetCells { sheet: SheetId::FIRST, cells: cells.collect() };
+    logs.append(mutation(2, 1, at(0, 1), Operation::SetCells(cells))).await.unwrap();
+    // A concurrent edit is counted as well.
+    tables.compete([set(2, "theirs")]);
+    let asked = undo(1, at(0, 2), at(0, 2));
+    let undone = logs.append(asked.clone()).await.unwrap();
+    let counts = |cells| ReversalCounts { cells, ..ReversalCounts::default() };
+    let report = ReversalReport { restored: counts(2), left: counts(1) };
+    assert_eq!(undone.results[0].reversal, Some(report));
+    let again = logs.append(asked).await.unwrap();
+    assert_eq!((again.results[0].duplicate, again.results[0].reversal), (true, None));
 }
 
 #[tokio::test]
@@ -155,7 +177,7 @@ async fn an_unresolvable_undo_is_rejected() {
     assert_eq!(logs.workbook(log(), None, None).await, Err(LogError::Corrupt { at: at(0, 2) }));
     let undone = logs.append(undo(1, at(0, 1), at(0, 1))).await.unwrap();
     let rejection = undone.results[0].rejection.clone().unwrap();
-    assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+    assert_eq!(rejection.reason, RejectionReason::TooLarge);
     let next = vec![NewMutation { id: 2, base: at(0, 1), operation: set(0, "next") }];
     let next = Request::new(log(), ClientKey([9; 8]), None, FIRST_INCARNATION, 1, next).unwrap();
     assert_eq!(logs.append(next).await.unwrap().results[0].position, Some(at(0, 4)));

@@ -176,7 +176,10 @@ impl SnapshotBuilder for LevelsBuilder {
 
 impl From<LogError> for PortError {
     fn from(error: LogError) -> Self {
-        let temporary = matches!(&error, LogError::Store(error) if error.temporary);
-        Self { temporary, message: error.to_string() }
+        let message = error.to_string();
+        match error {
+            LogError::Store(error) => Self { message, ..error },
+            _ => Self::permanent(message),
+        }
     }
 }

@@ -134,9 +134,29 @@ impl StoredMergedTile {
             rows: Span { first: self.first_row, count: self.row_count },
             cells: self.cells,
             stored: level::StoredTile::Chunk(self.chunk.into()),
+            formulas: None,
         };
         MergedTile { sheet: self.sheet, stripe: self.stripe, tile }
     }
+}
+
+/// The numbers of formulas of tiles follow the other data, so that older releases can read it.
+fn append_formula_counts(bytes: &mut Vec<u8>, tiles: &[MergedTile]) {
+    let counts: Vec<Option<u32>> =
+        tiles.iter().map(|merged_tile| merged_tile.tile.formulas).collect();
+    bytes.extend(postcard::to_allocvec(&counts).unwrap_or_default());
+}
+
+/// `bytes` are empty if an older release has written the tiles.
+fn read_formula_counts(bytes: &[u8], tiles: &mut [MergedTile]) -> Result<(), postcard::Error> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let counts: Vec<Option<u32>> = postcard::from_bytes(bytes)?;
+    for (merged_tile, count) in tiles.iter_mut().zip(counts) {
+        merged_tile.tile.formulas = count;
+    }
+    Ok(())
 }
 
 impl From<&TileChain> for StoredChain {
@@ -156,11 +176,16 @@ impl From<StoredChain> for TileChain {
 impl TileChain {
     pub(super) fn encode(&self) -> Vec<u8> {
         // Serializing plain structs to memory cannot fail.
-        postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default()
+        let mut bytes = postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default();
+        append_formula_counts(&mut bytes, &self.tiles);
+        bytes
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        postcard::from_bytes::<StoredChain>(bytes).map(Self::from)
+        let (stored, formula_counts) = postcard::take_from_bytes::<StoredChain>(bytes)?;
+        let mut chain = Self::from(stored);
+        read_formula_counts(formula_counts, &mut chain.tiles)?;
+        Ok(chain)
     }
 }
 
@@ -177,11 +202,16 @@ impl BuildProgress {
             (true, true) => VERSION_REBUILD_NARROW,
         };
         let stored_progress = StoredBuildProgress { version, root: self.root.clone(), merge };
-        postcard::to_allocvec(&stored_progress).unwrap_or_default()
+        let mut bytes = postcard::to_allocvec(&stored_progress).unwrap_or_default();
+        if let Some(merge) = &self.merge {
+            append_formula_counts(&mut bytes, &merge.recent);
+        }
+        bytes
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        let stored_progress: StoredBuildProgress = postcard::from_bytes(bytes)?;
+        let (stored_progress, formula_counts) =
+            postcard::take_from_bytes::<StoredBuildProgress>(bytes)?;
         let (is_rebuild, has_narrow_stripes) = match stored_progress.version {
             VERSION => (false, false),
             VERSION_REBUILD => (true, false),
@@ -190,13 +220,15 @@ impl BuildProgress {
             _ => return Err(postcard::Error::SerdeDeCustom),
         };
         let merge = stored_progress.merge.map(|stored_merge| {
-            let chain = TileChain::from(stored_merge.tiles);
-            MergeProgress {
+            let mut chain = TileChain::from(stored_merge.tiles);
+            read_formula_counts(formula_counts, &mut chain.tiles)?;
+            Ok(MergeProgress {
                 cursor: stored_merge.cursor,
                 chain: chain.previous,
                 recent: chain.tiles,
-            }
+            })
         });
+        let merge: Option<MergeProgress> = merge.transpose()?;
         Ok(Self { root: stored_progress.root, merge, is_rebuild, has_narrow_stripes })
     }
 }
@@ -235,7 +267,12 @@ mod tests {
     fn the_largest_progress_reads_back_and_fits_its_record() {
         let chunk = ChunkRef { hash: ChunkHash([0xFF; 32]), bytes: u32::MAX };
         let rows = Span { first: u32::MAX, count: u32::MAX };
-        let tile = StripeTile { rows, cells: u32::MAX, stored: StoredTile::Chunk(chunk) };
+        let tile = StripeTile {
+            rows,
+            cells: u32::MAX,
+            stored: StoredTile::Chunk(chunk),
+            formulas: Some(u32::MAX),
+        };
         let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, tile };
         let cursor =
             MergeCursor { sheet: u32::MAX, stripe: u32::MAX, row: u32::MAX, density: u32::MAX };
@@ -250,8 +287,17 @@ mod tests {
             let bytes = progress.encode();
             assert!(bytes.len() <= MAX_PROGRESS_BYTES, "{}", bytes.len());
             assert_eq!(StoredProgress::decode(&bytes), Ok(StoredProgress::InProgress(progress)));
+            let counts = postcard::to_allocvec(&vec![Some(u32::MAX); MAX_RECENT_TILES]).unwrap();
+            let counts_start = bytes.len() - counts.len();
             for cut in 0..bytes.len() {
-                assert!(StoredProgress::decode(&bytes[..cut]).is_err());
+                let decoded = StoredProgress::decode(&bytes[..cut]);
+                assert_eq!(decoded.is_ok(), cut == counts_start);
+                let Ok(StoredProgress::InProgress(BuildProgress { merge, .. })) = decoded else {
+                    continue;
+                };
+                // An older release has written no numbers of formulas.
+                let recent = merge.unwrap().recent;
+                assert!(recent.iter().all(|merged_tile| merged_tile.tile.formulas.is_none()));
             }
             let mut later = bytes;
             later[0] = VERSION_REBUILD_NARROW + 1;

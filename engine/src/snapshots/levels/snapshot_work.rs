@@ -380,10 +380,10 @@ async fn move_excess_tiles_to_chain(
 
 impl From<ObjectFault> for PortError {
     fn from(fault: ObjectFault) -> Self {
-        let temporary = match &fault {
-            ObjectFault::Store(error) => error.temporary,
-            ObjectFault::Missing { .. } | ObjectFault::Damaged { .. } => false,
-        };
-        Self { temporary, message: fault.to_string() }
+        let message = fault.to_string();
+        match fault {
+            ObjectFault::Store(error) => Self { message, ..error },
+            ObjectFault::Missing { .. } | ObjectFault::Damaged { .. } => Self::permanent(message),
+        }
     }
 }

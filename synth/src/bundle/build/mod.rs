@@ -5,7 +5,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use cellar_stacks::Architecture;
@@ -17,9 +17,8 @@ use super::error::BundleError;
 use super::file;
 use super::host::{Host, target_triple};
 use crate::cli::Output;
+use crate::sources::source_folder;
 
-/// Directory of this crate at compile time. Its parent directory contains the whole source tree.
-const CRATE_FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 /// Package of the binary.
 const PACKAGE: &str = "cellar-runtime";
 /// Name of the binary.
@@ -52,9 +51,7 @@ impl<'a> Builder<'a> {
     /// cargo in PATH.
     pub(super) fn new(output: &'a Output) -> Self {
         let cargo = std::env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from);
-        let crate_folder = Path::new(CRATE_FOLDER);
-        let sources = crate_folder.parent().unwrap_or(crate_folder).to_owned();
-        Self { cargo, sources, host: Host::current(), output }
+        Self { cargo, sources: source_folder(), host: Host::current(), output }
     }
 
     /// Builds the Lambda binary for an architecture. If the host's GLIBC is too new for Lambda and

@@ -1,7 +1,10 @@
 //! Arguments of the commands that deploy, test and delete a stack.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use clap::{Args, ValueEnum};
 
 use super::diff::FailOn;
@@ -24,7 +27,7 @@ pub(crate) struct DeployArguments {
     /// Run the stack on this machine, on 127.0.0.1, with its data under .cellar/
     #[arg(long, conflicts_with_all = AWS_ONLY)]
     pub(crate) local: bool,
-    /// Run in the background (stop it with `synth destroy --local`)
+    /// Run in the background (stop it with `synth stop`)
     #[arg(long, requires = "local")]
     pub(crate) detach: bool,
     /// Port on 127.0.0.1; 0 picks a free port [default: local.port of the configuration]
@@ -120,9 +123,9 @@ pub(crate) struct AwsArguments {
     /// development only)
     #[arg(long)]
     pub(crate) express: bool,
-    /// Number of minutes after the deployment during which a firing alarm rolls it back
-    #[arg(long, value_name = "MINUTES", default_value_t = 0, conflicts_with = "ignore_alarms",
-          value_parser = clap::value_parser!(u8).range(0..=MONITOR_MINUTES_MAX))]
+    /// Time after the deployment during which a firing alarm rolls it back, such as 10m (at most 3h)
+    #[arg(long = "monitor", value_name = "DURATION", default_value = "0m",
+          conflicts_with = "ignore_alarms", value_parser = parse_monitor_minutes)]
     pub(crate) monitor_minutes: u8,
     /// Do not roll back the deployment when an alarm fires (use it to deploy a fix for the cause of
     /// an alarm)
@@ -130,13 +133,24 @@ pub(crate) struct AwsArguments {
     pub(crate) ignore_alarms: bool,
 }
 
-/// Maximum of `--monitor-minutes`, as limited by CloudFormation.
-const MONITOR_MINUTES_MAX: i64 = 180;
+/// Accepted range of `--monitor` in minutes, as limited by CloudFormation.
+const MONITOR_MINUTES: RangeInclusive<u64> = 0..=180;
+/// Accepted range of `smoke --wait`, in seconds.
+const WAIT_S: RangeInclusive<u64> = 0..=86_400;
+
+fn parse_monitor_minutes(text: &str) -> Result<u8, DurationFault> {
+    let minutes = parse_duration(text, DurationUnit::Minutes, &MONITOR_MINUTES)?;
+    Ok(u8::try_from(minutes).unwrap_or(u8::MAX))
+}
+
+fn parse_wait(text: &str) -> Result<Duration, DurationFault> {
+    parse_duration(text, DurationUnit::Seconds, &WAIT_S).map(Duration::from_secs)
+}
 
 /// Arguments of `smoke`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth smoke\n  \
-                        synth smoke --url https://… --token \"$CELLAR_TOKEN\" --wait-seconds 60\n  \
+                        synth smoke --url https://… --token \"$CELLAR_TOKEN\" --wait 60s\n  \
                         synth smoke --format junit > smoke.xml\n\n\
                         The test creates its own spreadsheet and clears the cells that it sets. It appends \
                         about 300 KB to trigger a snapshot, which costs $0.0003.")]
@@ -147,9 +161,9 @@ pub(crate) struct SmokeArguments {
     /// Operator token with the role editor [default: the token of the last deployment]
     #[arg(long, env = "CELLAR_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<String>,
-    /// Seconds to wait for a new stack to respond
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-    pub(crate) wait_seconds: u32,
+    /// How long to wait for a new stack to respond, such as 60s
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = parse_wait)]
+    pub(crate) wait: Duration,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: SmokeFormat,
@@ -179,9 +193,11 @@ pub(crate) struct DriftArguments {
 #[command(
     after_help = "Examples:\n  synth destroy                     delete the stack in AWS, keep its data\n  \
                         synth destroy --delete-data       also delete its data\n  \
-                        synth destroy --local\n  \
                         synth destroy --local --delete-data --yes\n\n\
-                        Once the deletion is confirmed, the termination protection of the stack is turned \
+                        `synth stop` stops the local stack and keeps its data, as does `synth destroy \
+                        --local` without --delete-data. With it, the command also deletes what `cellar` keeps \
+                        of the local stack in .cellar/: the profile with its token, cached cells, and edits \
+                        that were not sent. Once the deletion is confirmed, the termination protection of the stack is turned \
                         off."
 )]
 pub(crate) struct DestroyArguments {
@@ -197,4 +213,22 @@ pub(crate) struct DestroyArguments {
     /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "local")]
     pub(crate) endpoint_url: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_and_monitoring_times_are_bounded() {
+        assert_eq!((parse_monitor_minutes("0m"), parse_monitor_minutes("3h")), (Ok(0), Ok(180)));
+        for bad in ["181m", "90s", "10"] {
+            assert!(parse_monitor_minutes(bad).is_err(), "{bad}");
+        }
+        assert_eq!(parse_wait("0s"), Ok(Duration::ZERO));
+        assert_eq!(parse_wait("1d"), Ok(Duration::from_secs(*WAIT_S.end())));
+        let no_unit = parse_wait("60").unwrap_err().to_string();
+        assert_eq!(no_unit, "`60` has no unit: write 60s for 60 seconds");
+        assert!(parse_wait("1d 1s").is_err());
+    }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use cellar_stacks::difference::Severity;
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::ci::PinnedCellar;
+
 /// Output format of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiffFormat {
@@ -91,12 +93,17 @@ pub(crate) struct CiArguments {
 /// Commands of `synth ci`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CiCommand {
-    /// Write GitHub Actions workflows that post diffs and deploy
+    /// Write GitHub Actions workflows that post diffs and deploy, and the role that deploys
     #[command(
-        after_help = "Examples:\n  synth ci init\n  synth ci init --branch trunk --force\n  synth --stage prod ci init\n\n\
-                            The files are .github/workflows/cellar-diff.yml and cellar-deploy.yml in the \
-                            repository. The deploy workflow stores no AWS keys: it assumes the role in \
-                            the variable CELLAR_DEPLOY_ROLE_ARN."
+        after_help = "Examples:\n  synth ci init\n  synth ci init --branch trunk --force\n  synth --stage prod ci init\n  \
+                            synth ci init --cellar octocat/cellar@0123456789abcdef0123456789abcdef01234567\n\n\
+                            The files in .github are workflows/cellar-diff.yml, workflows/cellar-deploy.yml \
+                            and cellar-deploy-role.yaml, a CloudFormation template. The deploy workflow \
+                            stores no AWS keys: it assumes the role of this template, whose ARN is in the \
+                            variable CELLAR_DEPLOY_ROLE_ARN.\n\n\
+                            A repository that does not contain Cellar's workspace also gets \
+                            cellar-revision. The workflows build the commit of Cellar in this file; to \
+                            upgrade, change it in a pull request."
     )]
     Init(CiInitArguments),
 }
@@ -107,6 +114,10 @@ pub(crate) struct CiInitArguments {
     /// Branch to deploy
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub(crate) branch: String,
+    /// Repository of Cellar on GitHub, and the full id of the commit to build [default: the commit
+    /// from which this command was built, if the repository does not contain Cellar]
+    #[arg(long, value_name = "OWNER/NAME@COMMIT")]
+    pub(crate) cellar: Option<PinnedCellar>,
     /// Print the files to stdout instead of writing them
     #[arg(long)]
     pub(crate) print: bool,

@@ -37,6 +37,7 @@ pub(crate) use webhook::{WebhookArguments, WebhookCommand, WebhookLocation, Webh
     version,
     after_help = "Examples:\n  synth deploy --local            run Cellar on this machine\n  \
                   synth deploy --local --detach   run it in the background\n  \
+                  synth stop                      stop it and keep its data\n  \
                   synth deploy                    deploy to the AWS account of AWS_PROFILE\n  \
                   synth template --format yaml    print the template that would be deployed\n\n\
                   Exit codes: 0 success, 1 error, 2 differences found, 64 invalid usage."
@@ -58,7 +59,7 @@ pub(crate) struct Arguments {
 /// Command groups in the `--help` output.
 const GROUPS: [Group; 4] = [
     ("Configure", &["init", "token", "ci"]),
-    ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "destroy"]),
+    ("Deploy", &["deploy", "plan", "diff", "template", "bundle", "stop", "destroy"]),
     ("Observe", &["status", "logs", "cost", "drift", "smoke", "runbook"]),
     ("Maintain", &["offload", "purge", "reprocess", "feed", "webhook", "restore"]),
 ];
@@ -119,6 +120,13 @@ pub(crate) enum Command {
     Webhook(WebhookArguments),
     /// Restore the tables to a point in time; the next deployment uses them
     Restore(RestoreArguments),
+    /// Stop the local stack and keep its data
+    #[command(after_help = "Examples:\n  synth stop\n  \
+                            synth --json stop | jq .stopped.url\n  \
+                            synth deploy --local --detach    start it again, with the same data\n\n\
+                            Requests in progress are completed first. Nothing is lost if the process is \
+                            killed instead.")]
+    Stop,
     /// Delete the stack; data is kept unless --delete-data is given
     Destroy(DestroyArguments),
     /// Run the local stack in this process (used by deploy --local --detach)

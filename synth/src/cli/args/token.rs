@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_TOKEN_S;
 use cellar_catalog::access::Role;
@@ -11,7 +12,9 @@ use clap::{Args, Subcommand};
 
 /// Arguments of `token`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  synth token init\n  \
+#[command(after_help = "Examples:\n  \
+                  synth token create --local --subject alice            for the local stack\n  \
+                  synth token init                                      once, for a stack in AWS\n  \
                   synth token create --subject alice --expires-in 30d   her own and shared spreadsheets\n  \
                   synth token create --role owner                       an operator token")]
 pub(crate) struct TokenArguments {
@@ -29,9 +32,11 @@ pub(crate) enum TokenCommand {
     )]
     Init,
     /// Create a token
-    #[command(after_help = "Examples:\n  synth token create --subject alice --expires-in 30d\n  \
+    #[command(after_help = "Examples:\n  \
+                      synth token create --local --subject alice            for the local stack\n  \
+                      synth token create --subject alice --expires-in 30d   for a stack in AWS\n  \
                       synth token create --subject bob --spreadsheet ID --role viewer\n  \
-                      synth token create --role owner        an operator token for all spreadsheets")]
+                      synth token create --role owner                       an operator token for all spreadsheets")]
     Create(TokenCreateArguments),
 }
 
@@ -53,7 +58,7 @@ pub(crate) struct TokenCreateArguments {
     /// Lifetime, such as 30d or 12h
     #[arg(long, value_parser = parse_lifetime, default_value = "30d", value_name = "DURATION")]
     pub(crate) expires_in: Duration,
-    /// Sign with the key of the local stack
+    /// Create a token for the local stack, signed with its key
     #[arg(long)]
     pub(crate) local: bool,
     /// Private key file [default: .cellar/token-key.pem]
@@ -74,15 +79,8 @@ impl TokenCreateArguments {
     }
 }
 
-/// Maximum token lifetime.
-const MAX_LIFETIME: Duration = Duration::from_secs(MAX_TOKEN_S);
-
-fn parse_lifetime(text: &str) -> Result<Duration, String> {
-    let lifetime = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    if lifetime.as_secs() == 0 || lifetime > MAX_LIFETIME {
-        return Err("expected 1 second to 366 days".to_owned());
-    }
-    Ok(lifetime)
+fn parse_lifetime(text: &str) -> Result<Duration, DurationFault> {
+    parse_duration(text, DurationUnit::Seconds, &(1..=MAX_TOKEN_S)).map(Duration::from_secs)
 }
 
 #[cfg(test)]
@@ -120,8 +118,8 @@ mod tests {
     #[test]
     fn lifetimes_are_bounded() {
         assert_eq!(parse_lifetime("30d"), Ok(Duration::from_secs(30 * 86_400)));
-        assert_eq!(parse_lifetime("366d"), Ok(MAX_LIFETIME));
-        for bad in ["0s", "366d 1s", "soon", "", "-1d"] {
+        assert_eq!(parse_lifetime("366d"), Ok(Duration::from_secs(MAX_TOKEN_S)));
+        for bad in ["0s", "366d 1s", "soon", "", "-1d", "30"] {
             assert!(parse_lifetime(bad).is_err(), "{bad}");
         }
     }

@@ -1,8 +1,8 @@
 //! Arguments of the commands that maintain the data of a stack.
 
-use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use cellar_base::identity::LogId;
 use cellar_stacks::config::limits::{KEEP_SEGMENTS, OFFLOAD_AFTER_DAYS};
 use clap::Args;
@@ -13,8 +13,8 @@ use super::watch::LocationArguments;
 /// Arguments of `offload`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  synth offload --dry-run\n  \
-                        synth offload --local --offload-after-days 365\n  \
-                        synth offload --local --offload-after-days 30 --keep-segments 4 --yes\n\n\
+                        synth offload --local --offload-after 365d\n  \
+                        synth offload --local --offload-after 30d --keep-segments 4 --yes\n\n\
                         The command can be interrupted and run again at any time, also while users edit. \
                         Offloaded segments stay readable, and edits can still be based on them.")]
 pub(crate) struct OffloadArguments {
@@ -23,9 +23,9 @@ pub(crate) struct OffloadArguments {
     /// Show what would be done without doing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Offload only segments that were closed at least N days ago [default: offload_after_days of
-    /// the configuration]
-    #[arg(long, value_name = "N", value_parser = days_parser())]
+    /// Offload only segments that were closed at least this long ago, such as 365d [default:
+    /// offload_after of the configuration]
+    #[arg(long = "offload-after", value_name = "DURATION", value_parser = parse_offload_days)]
     pub(crate) offload_after_days: Option<u32>,
     /// Keep the newest N segments of each spreadsheet in the tables [default: keep_segments of the
     /// configuration]
@@ -127,16 +127,14 @@ fn parse_restore_time(text: &str) -> Result<RestoreTime, String> {
     if text == "latest" { Ok(RestoreTime::Latest) } else { parse_since(text).map(RestoreTime::At) }
 }
 
-fn days_parser() -> RangedI64ValueParser<u32> {
-    range_parser(&OFFLOAD_AFTER_DAYS)
+fn parse_offload_days(text: &str) -> Result<u32, DurationFault> {
+    let allowed = u64::from(*OFFLOAD_AFTER_DAYS.start())..=u64::from(*OFFLOAD_AFTER_DAYS.end());
+    let days = parse_duration(text, DurationUnit::Days, &allowed)?;
+    Ok(u32::try_from(days).unwrap_or(u32::MAX))
 }
 
 fn segments_parser() -> RangedI64ValueParser<u32> {
-    range_parser(&KEEP_SEGMENTS)
-}
-
-fn range_parser(range: &RangeInclusive<u32>) -> RangedI64ValueParser<u32> {
-    let (min, max) = (i64::from(*range.start()), i64::from(*range.end()));
+    let (min, max) = (i64::from(*KEEP_SEGMENTS.start()), i64::from(*KEEP_SEGMENTS.end()));
     RangedI64ValueParser::new().range(min..=max)
 }
 
@@ -156,6 +154,14 @@ fn parse_since(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_of_offloaded_segments_are_whole_days_in_range() {
+        assert_eq!((parse_offload_days("1d"), parse_offload_days("36525d")), (Ok(1), Ok(36_525)));
+        for bad in ["0d", "36526d", "36h", "365", "x"] {
+            assert!(parse_offload_days(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn parses_days_and_times_in_the_past() {

@@ -3,16 +3,19 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use clap::Args;
-
-use super::watch::parse_duration_within;
 
 /// Accepted range of `--since`, in seconds. CloudWatch retains hourly sums for 455 days.
 const METRIC_SECONDS: RangeInclusive<u64> = 3_600..=455 * 86_400;
+/// Accepted range of `--request-time`, in milliseconds. Lambda functions run for at most 15 minutes.
+const REQUEST_MS: RangeInclusive<u64> = 1..=900_000;
 /// Maximum accepted count.
 const COUNT_MAX: u64 = 1_000_000_000_000;
 /// Bytes per billed GB.
 const BYTES_PER_GB: u64 = 1 << 30;
+/// Maximum accepted hours per month, the hours of a month.
+const HOURS_OPEN_MAX: u64 = 730;
 /// Maximum accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
 
@@ -21,6 +24,7 @@ const GB_MAX: u64 = 1_000_000;
 #[command(
     after_help = "Examples:\n  synth cost                                the cost of an idle stack\n  \
                         synth cost --edits-per-month 3M --views-per-month 500k --s3-gb 20\n  \
+                        synth cost --edits-per-month 100k --people 20 --hours-open 160\n  \
                         synth cost --imported-cells-per-month 10M --new-spreadsheets-per-month 200\n  \
                         synth cost --since 30d                    the cost of the measured usage\n\n\
                         Counts may end in k, M or G. Prices are on-demand prices of us-east-1, without \
@@ -37,6 +41,18 @@ pub(crate) struct CostArguments {
     /// Sheets opened per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) views_per_month: u64,
+    /// People who work with spreadsheets; their open spreadsheets poll for changes
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count,
+          requires = "hours_open")]
+    pub(crate) people: u64,
+    /// Hours per month for which each of these people has a spreadsheet open
+    #[arg(long, value_name = "H", default_value_t = 0, requires = "people",
+          value_parser = clap::value_parser!(u64).range(0..=HOURS_OPEN_MAX))]
+    pub(crate) hours_open: u64,
+    /// How many of these people have the same spreadsheet open at a time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count,
+          requires = "people")]
+    pub(crate) people_per_spreadsheet: u64,
     /// Cells imported per month
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) imported_cells_per_month: u64,
@@ -49,9 +65,9 @@ pub(crate) struct CostArguments {
     /// Data in DynamoDB, in GB: entries that are not offloaded (about 0.2 GB per million edits)
     #[arg(long, value_name = "GB", default_value = "0", value_parser = parse_gb)]
     pub(crate) table_gb: u64,
-    /// Average duration of an API request, in milliseconds
-    #[arg(long, value_name = "MS", default_value_t = 20,
-          value_parser = clap::value_parser!(u64).range(1..=900_000))]
+    /// Average duration of an API request, such as 20ms
+    #[arg(long = "request-time", value_name = "DURATION", default_value = "20ms",
+          value_parser = parse_request_ms)]
     pub(crate) request_ms: u64,
     /// URL of an AWS emulator to use instead of AWS
     #[arg(long, value_name = "URL", requires = "since")]
@@ -59,9 +75,12 @@ pub(crate) struct CostArguments {
 }
 
 /// Names of the arguments that describe the expected usage. They conflict with `--since`.
-const USAGE_ARGUMENTS: [&str; 7] = [
+const USAGE_ARGUMENTS: [&str; 10] = [
     "edits_per_month",
     "views_per_month",
+    "people",
+    "hours_open",
+    "people_per_spreadsheet",
     "imported_cells_per_month",
     "new_spreadsheets_per_month",
     "s3_gb",
@@ -69,8 +88,12 @@ const USAGE_ARGUMENTS: [&str; 7] = [
     "request_ms",
 ];
 
-fn parse_metric_time(text: &str) -> Result<Duration, String> {
-    parse_duration_within(text, &METRIC_SECONDS)
+fn parse_metric_time(text: &str) -> Result<Duration, DurationFault> {
+    parse_duration(text, DurationUnit::Seconds, &METRIC_SECONDS).map(Duration::from_secs)
+}
+
+fn parse_request_ms(text: &str) -> Result<u64, DurationFault> {
+    parse_duration(text, DurationUnit::Milliseconds, &REQUEST_MS)
 }
 
 /// Parses a count such as `300`, `20k` or `1.5M`.
@@ -165,8 +188,26 @@ mod tests {
     }
 
     #[test]
+    fn people_and_hours_are_given_together() {
+        let parse = |options: &[&str]| {
+            let arguments = [&["synth", "cost"], options].concat();
+            crate::dispatch::command().try_get_matches_from(arguments).map(|_| ())
+        };
+        let hours = |hours: u64| hours.to_string();
+        assert!(parse(&["--people", "2", "--hours-open", &hours(HOURS_OPEN_MAX)]).is_ok());
+        assert!(parse(&["--people", "2", "--hours-open", &hours(HOURS_OPEN_MAX + 1)]).is_err());
+        assert!(parse(&["--people", "2"]).is_err());
+        assert!(parse(&["--hours-open", "8"]).is_err());
+        assert!(parse(&["--people-per-spreadsheet", "2"]).is_err());
+        assert!(parse(&["--people", "2", "--hours-open", "8", "--since", "30d"]).is_err());
+    }
+
+    #[test]
     fn times_are_bounded() {
         assert!(parse_metric_time("1h").is_ok() && parse_metric_time("59m 59s").is_err());
+        assert_eq!((parse_request_ms("1ms"), parse_request_ms("15m")), (Ok(1), Ok(900_000)));
+        assert!(parse_request_ms("0ms").is_err() && parse_request_ms("900001ms").is_err());
+        assert!(parse_request_ms("20").is_err(), "a unit is missing");
         assert!(parse_metric_time("455d").is_ok() && parse_metric_time("455d 1s").is_err());
     }
 }

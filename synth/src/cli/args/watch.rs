@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use clap::{Args, ValueEnum};
 
 /// Accepted range of `logs --limit`. The lines are sorted in memory, so their number must be
@@ -87,23 +88,8 @@ pub(crate) struct LogsArguments {
     pub(crate) location: LocationArguments,
 }
 
-/// Parses a duration such as `15m`. The duration must be within a range of seconds.
-pub(super) fn parse_duration_within(
-    text: &str,
-    seconds: &RangeInclusive<u64>,
-) -> Result<Duration, String> {
-    let duration = humantime::parse_duration(text)
-        .map_err(|_| "expected a duration such as 15m, 2h, 7d or 30days".to_owned())?;
-    if !seconds.contains(&duration.as_secs()) {
-        let [min, max] = [seconds.start(), seconds.end()]
-            .map(|seconds| humantime::format_duration(Duration::from_secs(*seconds)));
-        return Err(format!("expected {min} to {max}"));
-    }
-    Ok(duration)
-}
-
-fn parse_log_time(text: &str) -> Result<Duration, String> {
-    parse_duration_within(text, &LOG_SECONDS)
+fn parse_log_time(text: &str) -> Result<Duration, DurationFault> {
+    parse_duration(text, DurationUnit::Seconds, &LOG_SECONDS).map(Duration::from_secs)
 }
 
 /// Maximum length of the `--filter` text, in bytes. CloudWatch limits the length of the filter

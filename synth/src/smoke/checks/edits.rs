@@ -25,6 +25,7 @@ pub(super) fn append_request(head: Head, operation: Operation) -> AppendRequest 
         client_id: format!("smoke-{}", Uuid::new_v4()),
         incarnation: head.incarnation,
         acked_id: 0,
+        refuse_unchanged: false,
         mutations: vec![SentMutation { id: 1, base: head.head, op: operation }],
     }
 }

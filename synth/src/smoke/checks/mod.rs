@@ -21,6 +21,8 @@ use crate::error::SynthError;
 
 /// The nonce is fixed, so that all runs share one spreadsheet.
 const NONCE: &str = "cellar-smoke-test";
+/// Explains the spreadsheet to a person whose own token the smoke test had to use.
+const NAME: &str = "Smoke test of synth";
 const STARTUP_POLL: Duration = Duration::from_secs(1);
 
 /// Runs the checks until one fails, and then clears all cells that the checks set.
@@ -38,13 +40,14 @@ async fn open_spreadsheet(
     report: &mut SmokeReport,
 ) -> Result<(Client, LogId), CheckFailed> {
     let client = run_check_with_value(report, "health", async {
-        let client = target.client(Some(target.token))?;
+        let client = target.client(Some(&target.editor_token()?))?;
         let outcome = wait_until_healthy(target, &client).await?;
         Ok((client, outcome))
     })
     .await?;
     let created = run_check_with_value(report, "create", async {
-        let created = client.create(&CreateRequest::new(NONCE.to_owned())).await?;
+        let request = CreateRequest { nonce: NONCE.to_owned(), name: Some(NAME.to_owned()) };
+        let created = client.create(&request).await?;
         Ok((created, CheckOutcome::Passed))
     })
     .await?;
@@ -60,7 +63,7 @@ async fn check_spreadsheet(
     let appended = check_append_and_read(client, log_id, report).await?;
     run_check(report, "an edit follows its row", edits::edit_follows_row(client, log_id)).await?;
     run_check(report, "a large entry", objects::check_large_entry(client, log_id)).await?;
-    let query_check = queries::accepts_spaces_in_queries(target, client);
+    let query_check = queries::accepts_spaces_in_queries(target);
     run_check(report, "a query with spaces", query_check).await?;
     let snapshot_check = objects::check_snapshot(client, log_id);
     run_check(report, "a snapshot is made and loaded", snapshot_check).await?;

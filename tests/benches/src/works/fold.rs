@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::metadata::{Tabs, WorkbookMetadata};
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
@@ -133,7 +133,14 @@ impl FirstView {
         let (_, fetched) = worker.bucket.ready(|objects| {
             let metadata = view::read_metadata(&root, objects)?;
             let tail = FoldedLevel::default();
-            let cells = view::read_window(Some(&root), &tail, SheetId::FIRST, &WINDOW, objects)?;
+            let cells = view::read_window(
+                Some(&root),
+                &tail,
+                &Tabs::default(),
+                SheetId::FIRST,
+                &WINDOW,
+                objects,
+            )?;
             Ok(both(metadata, cells))
         })?;
         let bytes = root_bytes + fetched.sizes.iter().map(|bytes| u64::from(*bytes)).sum::<u64>();

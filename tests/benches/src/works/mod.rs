@@ -1,4 +1,5 @@
 //! Benchmarks, each with its rows of the table.
 
 pub(crate) mod fold;
+pub(crate) mod formulas;
 pub(crate) mod sheet;

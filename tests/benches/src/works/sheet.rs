@@ -2,7 +2,7 @@
 
 use cellar_base::position::Position;
 use cellar_reference_data::{COLUMNS, ENTROPY_BYTES_PER_CELL};
-use cellar_sheet::metadata::SheetNumbers;
+use cellar_sheet::metadata::{DefinedNames, SheetNumbers, Tabs};
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{chunk_of, decode, encode};
 use cellar_snapshot::fold::FoldedLevel;
@@ -29,9 +29,9 @@ const REPEATS: usize = 21;
 const CELLS: f64 = 1e7;
 
 /// An imported sheet in a bucket.
-struct Imported {
-    bucket: Bucket,
-    root: PackedObject,
+pub(super) struct Imported {
+    pub(super) bucket: Bucket,
+    pub(super) root: PackedObject,
     cells: u64,
     bytes: u64,
     cpu_s: f64,
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
 }
 
 /// Imports the sheet from blocks in memory, without measuring the preparation of the blocks.
-fn import(rows: u32) -> Result<Imported, Failure> {
+pub(super) fn import(rows: u32) -> Result<Imported, Failure> {
     let (mut bucket, mut watch) = (Bucket::default(), Stopwatch::default());
     let put = |object: PackedObject| bucket.put(object.chunk.hash, object.stored);
     let sheet = written(rows, &mut watch, put)?;
@@ -130,6 +130,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
         level_0: None,
         clients: None,
         totals: Totals { cells, bytes },
+        names: DefinedNames::default(),
     };
     Ok(root.pack()?)
 }
@@ -149,9 +150,9 @@ fn far_view(imported: &mut Imported, rows: u32) -> Result<FarView, Failure> {
     let Imported { bucket, root: stored, .. } = imported;
     let mut view = || -> Result<_, Failure> {
         let root = Root::unpack(stored.chunk.hash, &stored.stored)?;
-        let tail = FoldedLevel::default();
+        let (tail, tabs) = (FoldedLevel::default(), Tabs::default());
         bucket.ready(|objects| {
-            Ok(view::read_window(Some(&root), &tail, SheetId::FIRST, &window, objects)?)
+            Ok(view::read_window(Some(&root), &tail, &tabs, SheetId::FIRST, &window, objects)?)
         })
     };
     let (tile, fetched) = view()?;

@@ -36,7 +36,7 @@ fn log_of(edits: &[(u64, Operation)]) -> Log {
     let edit = |(id, operation): &(u64, Operation)| {
         let authored = operation.clone();
         let mutations = vec![Mutation { base: Position::FIRST, authored, committed: None }];
-        Content::Edits(Edits { client: KEY, name: None, first_id: *id, mutations })
+        Content::Edits(Edits { client: KEY, name: None, merged: None, first_id: *id, mutations })
     };
     let contents = std::iter::once(first).chain(edits.iter().map(edit));
     let entry = |(number, content)| {

@@ -35,6 +35,7 @@ impl LoadClient {
             client_id: self.appended.name.clone(),
             incarnation: self.spreadsheet.incarnation,
             acked_id: id.saturating_sub(1),
+            refuse_unchanged: false,
             mutations: vec![mutation],
         };
         self.appended.intents.push(Intent { operation, known: KnownOutcome::Unanswered });

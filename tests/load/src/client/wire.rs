@@ -58,7 +58,7 @@ impl Wire {
             .map_err(|error| LoadError::Part { why: error.to_string() })?;
         Ok(Self {
             http,
-            spreadsheet_url: format!("{api_url}v1/spreadsheets/{spreadsheet_id}/"),
+            spreadsheet_url: format!("{api_url}/v1/spreadsheets/{spreadsheet_id}/"),
             token: token.to_owned(),
             cookie: Value::Null,
             base: Position::FIRST,

@@ -129,7 +129,11 @@ impl Choices<'_> {
             10 | 11 => Operation::DeleteRows(self.delete(Axis::Rows)),
             12 => Operation::InsertColumns(self.insert(Axis::Columns)),
             13 => Operation::DeleteColumns(self.delete(Axis::Columns)),
-            14 => Operation::AddSheet(AddSheet { sheet: self.sheet(), name: "Sheet".to_owned() }),
+            14 => Operation::AddSheet(AddSheet {
+                sheet: self.sheet(),
+                name: "Sheet".to_owned(),
+                before: None,
+            }),
             _ => Operation::DeleteSheet(DeleteSheet { sheet: self.sheet() }),
         };
         operation.validated().ok()

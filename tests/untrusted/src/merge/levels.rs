@@ -16,8 +16,8 @@ use cellar_snapshot::chunk::{chunk_of, decode};
 use cellar_snapshot::fold::{Fold, FoldedSheet};
 use cellar_snapshot::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, StripeTile};
 use cellar_snapshot::merge::{
-    LevelInput, Merge, MergeCursor, MergeStep, MergedTile, OlderLevels, PlacedTile, SheetInput,
-    TileSize, Window, map_levels_to_newest, merge_window,
+    FormulaMapping, LevelInput, Merge, MergeCursor, MergeStep, MergedTile, OlderLevels, PlacedTile,
+    SheetInput, TileSize, Window, map_levels_to_newest, merge_window, with_formula_texts,
 };
 use cellar_snapshot::packed::{Bounds, PackedObject, unpack};
 use cellar_snapshot::tile::Tile;
@@ -77,11 +77,13 @@ impl Levels {
 
     fn input(&self, id: SheetId, newest: &[Level], folded: &[FoldedSheet]) -> Option<SheetInput> {
         let metadata = self.metadata.sheets.get(&id)?;
-        let stored = newest.iter().filter_map(|level| sheet_of(level, id));
-        let stored =
-            stored.map(|sheet| LevelInput::from_chunks(sheet.clone()).expect("only chunks"));
+        let stored = newest.iter().map(|level| sheet_of(level, id)).enumerate();
+        let stored = stored.filter_map(|(index, sheet)| Some((sheet?.clone(), index)));
+        let stored = stored
+            .map(|(sheet, index)| LevelInput::from_chunks(sheet, index).expect("only chunks"));
         let folded = folded.iter().filter(|sheet| sheet.sheet == id).cloned();
-        let levels: Vec<_> = stored.chain(folded.map(LevelInput::from_folded)).collect();
+        let folded = folded.map(|sheet| LevelInput::from_folded(sheet, newest.len()));
+        let levels: Vec<_> = stored.chain(folded).collect();
         let unformatted = metadata.formats.in_rectangle(Rectangle::EVERYTHING).is_empty();
         let older_levels = match (self.levels.is_empty(), unformatted) {
             (false, _) => OlderLevels::Present,
@@ -91,8 +93,15 @@ impl Levels {
         let max_stripe_columns =
             if self.how.narrow { MIN_STRIPE_COLUMNS } else { MAX_STRIPE_COLUMNS };
         let written_columns = metadata.extent.columns;
-        let input =
-            SheetInput { sheet: id, older_levels, written_columns, max_stripe_columns, levels };
+        let input = SheetInput {
+            sheet: id,
+            older_levels,
+            written_columns,
+            max_stripe_columns,
+            levels,
+            has_older_formulas: !self.levels.is_empty(),
+            tabs: Arc::new(self.metadata.tabs.clone()),
+        };
         (!input.levels.is_empty()).then_some(input)
     }
 
@@ -190,10 +199,18 @@ impl Levels {
             tiles.iter().map(move |(columns, rows, tile)| {
                 let size = TileSize { rows: rows.count, columns: columns.count };
                 let (first_row, first_column) = (rows.first, columns.first);
-                PlacedTile { tile, first_row, first_column, size, mapping: source }
+                PlacedTile {
+                    tile,
+                    first_row,
+                    first_column,
+                    size,
+                    mapping: source,
+                    formulas: FormulaMapping::unmoved(),
+                }
             })
         });
-        let tile = merge_window(&parts.collect::<Vec<_>>(), &ALL, OlderLevels::Absent);
+        let merged = merge_window(&parts.collect::<Vec<_>>(), &ALL, OlderLevels::Absent);
+        let tile = with_formula_texts(merged, &self.metadata.tabs);
         let metadata = self.metadata.sheets.get(&id).expect("the same sheets");
         let placed = visible_cells(&tile, &metadata.formats).into_iter();
         placed.map(|cell| ((cell.row, cell.column), cell.cell)).collect()

@@ -126,6 +126,11 @@ fn any_tile(choices: &mut Choices<'_>) -> MergedTile {
     MergedTile {
         sheet: u32::from(choices.byte()),
         stripe: u32::from(choices.byte()),
-        tile: StripeTile { rows, cells: choices.number(), stored: StoredTile::Chunk(chunk) },
+        tile: StripeTile {
+            rows,
+            cells: choices.number(),
+            stored: StoredTile::Chunk(chunk),
+            formulas: None,
+        },
     }
 }

@@ -109,8 +109,7 @@ fn spans_of_resolved_operations_are_limited() {
     };
     for (spans, reason) in [(MAX_SPANS, None), (MAX_SPANS + 1, Some(RejectionReason::TooLarge))] {
         let undo = asked(vec![Operation::Undo(Undo { position: Position::FIRST })]);
-        let resolved =
-            Resolution { state_position: Position::FIRST, operations: vec![format(spans)] };
+        let resolved = Resolution::new(Position::FIRST, vec![format(spans)]);
         let appended = World::new(1).append(undo.with_resolution(resolved), &[]).unwrap();
         assert_eq!(appended.results[0].rejection.as_ref().map(|r| r.reason), reason);
     }
@@ -131,8 +130,7 @@ fn returns_the_imports_that_are_not_acknowledged() {
 fn an_undo_that_is_too_large_is_rejected_with_advice() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let operations = (0..6).map(|row| set_text(row, "x".repeat(MAX_TEXT_BYTES))).collect();
-    let request = asked(vec![undo])
-        .with_resolution(Resolution { state_position: Position::FIRST, operations });
+    let request = asked(vec![undo]).with_resolution(Resolution::new(Position::FIRST, operations));
     let appended = World::new(1).append(request, &[]).unwrap();
     let rejection = appended.results[0].rejection.clone().unwrap();
     assert!(
@@ -149,8 +147,8 @@ fn returns_the_undo_or_revert_to_resolve() {
     let resolution = |target| ResolutionRequest { client: client(1), id, base: at(0, 0), target };
     let undo = Operation::Undo(Undo { position });
     assert_eq!(asked_of(undo), Some(resolution(Target::Entry(position))));
-    let revert = Operation::Revert(Revert { position });
-    assert_eq!(asked_of(revert), Some(resolution(Target::After(position))));
+    let revert = Operation::Revert(Revert::whole(position));
+    assert_eq!(asked_of(revert), Some(resolution(Target::After(Revert::whole(position)))));
     assert_eq!(asked_of(set_text(0, "x".into())), None);
 }
 
@@ -207,10 +205,8 @@ fn limits_the_committed_operations_of_a_reply() {
         let undo = RequestMutation {
             base: Position::FIRST,
             authored: Operation::Undo(Undo { position: Position::FIRST }),
-            resolution: Some(Resolution {
-                state_position: Position::FIRST,
-                operations: operations.clone(),
-            }),
+            resolution: Some(Resolution::new(Position::FIRST, operations.clone())),
+            origin: None,
         };
         assert_eq!(committer.commit(&undo).rejection().is_none(), fits);
     }

@@ -10,12 +10,12 @@ use crate::entry::{Content, Entry};
 use crate::invariants::{MutationId, ReportedEffect, check_effects};
 use crate::testing::support::*;
 use crate::testing::world::World;
-use cellar_base::limits::{MAX_RANGE_FORMATS, MAX_SHEETS};
+use cellar_base::limits::{MAX_DEFINED_NAMES, MAX_RANGE_FORMATS, MAX_SHEETS};
 use cellar_sheet::metadata::StateSummary;
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{
-    AddSheet, DeleteSheet, DeleteSpans, Operation, RejectionReason, SetCells, SetFormat, SheetId,
-    Spans,
+    AddSheet, DeleteSheet, DeleteSpans, Operation, RejectionReason, SetCells, SetFormat, SetName,
+    SheetId, Spans,
 };
 
 fn on_sheet(number: u32) -> Operation {
@@ -31,7 +31,7 @@ fn delete_sheet(number: u32) -> Operation {
 }
 
 fn add_sheet(number: u32) -> Operation {
-    Operation::AddSheet(AddSheet { sheet: SheetId(number), name: "x".into() })
+    Operation::AddSheet(AddSheet { sheet: SheetId(number), name: "x".into(), before: None })
 }
 
 fn asked_by(who: u8, first_id: u64, base: Position, operations: Vec<Operation>) -> Request {
@@ -138,6 +138,47 @@ fn formats_above_the_limit_are_rejected_and_only_then_the_state_is_read() {
     let appended = world.append(asked_by(1, first_id, base, last), &[]).unwrap();
     let too_many = (Some(RejectionReason::TooManyFormats), false);
     assert_eq!(answers(&appended), [DONE, too_many, DONE, DONE]);
+}
+
+fn name(number: usize, sheet: u32) -> Operation {
+    let sheets = [("Data".to_owned(), SheetId(sheet))].into_iter().collect();
+    let formula = Some("=Data!$A$1".to_owned());
+    Operation::SetName(SetName { name: format!("n_{number}"), formula, sheets })
+}
+
+#[test]
+fn names_above_the_limit_are_rejected() {
+    let mut world = World::new(1);
+    let mut base = Position::FIRST;
+    for first in (0..MAX_DEFINED_NAMES).step_by(1_000) {
+        let names = (first..(first + 1_000).min(MAX_DEFINED_NAMES)).map(|n| name(n, 0)).collect();
+        let first_id = u64::try_from(first).unwrap() + 1;
+        let appended = world.append(asked_by(1, first_id, base, names), &[]).unwrap();
+        assert!(appended.results.iter().all(|result| result.rejection.is_none()));
+        base = appended.tail;
+    }
+    let read = world.states_read;
+    let delete = Operation::SetName(SetName::delete("N_3"));
+    let last = vec![name(MAX_DEFINED_NAMES, 0), name(7, 0), delete, name(MAX_DEFINED_NAMES, 0)];
+    let first_id = u64::try_from(MAX_DEFINED_NAMES).unwrap() + 1;
+    let appended = world.append(asked_by(1, first_id, base, last), &[]).unwrap();
+    let too_many = (Some(RejectionReason::TooManyNames), false);
+    assert_eq!(answers(&appended), [too_many, DONE, DONE, DONE]);
+    assert_eq!(world.states_read, read + 1);
+    let detail = &appended.results[0].rejection.as_ref().unwrap().detail;
+    assert!(detail.ends_with("delete names that are not used"), "{detail}");
+}
+
+#[test]
+fn names_of_missing_sheets_are_rejected_unless_the_sheet_was_deleted_after_the_base() {
+    let mut world = World::new(1);
+    world.append(asked_by(2, 1, Position::FIRST, vec![add_sheet(1)]), &[]).unwrap();
+    world.append(asked_by(2, 2, at(0, 1), vec![delete_sheet(1)]), &[]).unwrap();
+    let late = asked_by(1, 1, at(0, 1), vec![name(1, 1), name(2, 77)]);
+    assert_eq!(answers(&world.append(late, &[]).unwrap()), [DONE, NO_SHEET]);
+    let own = vec![add_sheet(200_000), name(3, 200_000)];
+    let appended = world.append(asked_by(1, 3, at(0, 2), own), &[]).unwrap();
+    assert_eq!(answers(&appended), [(Some(RejectionReason::SheetNumber), false), NO_SHEET]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod edges;
 mod effect;
+mod formulas;
+mod merge;
 mod model;
 mod transform;
 

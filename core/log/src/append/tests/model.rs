@@ -170,7 +170,7 @@ impl Model {
             state.apply(&part, 1);
             part
         });
-        Resolution { state_position: at(0, num), operations: operations.collect() }
+        Resolution::new(at(0, num), operations.collect())
     }
 
     fn head(&self) -> u32 {

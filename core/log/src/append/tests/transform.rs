@@ -28,19 +28,30 @@ fn every_second(count: usize) -> Spans {
     Spans::from_sorted(rows.map(|first| Span { first, count: 1 }).collect())
 }
 
-fn edited(position: Position, who: u8, first_id: u64, operations: Vec<Operation>) -> Arc<Entry> {
+pub(super) fn edited(
+    position: Position,
+    who: u8,
+    first_id: u64,
+    operations: Vec<Operation>,
+) -> Arc<Entry> {
     let mutation = |authored| Mutation { base: Position::FIRST, authored, committed: None };
     let mutations = operations.into_iter().map(mutation).collect();
-    let content = Content::Edits(Edits { client: client(who), name: None, first_id, mutations });
+    let content = Content::Edits(Edits {
+        client: client(who),
+        name: None,
+        merged: None,
+        first_id,
+        mutations,
+    });
     let header = Header::first(INCARNATION);
     Arc::new(Entry { log: log(), position, created_s: 0, author: None, header, content })
 }
 
-fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
+pub(super) fn mutation(id: u64, base: Position, operation: Operation) -> NewMutation {
     NewMutation { id, base, operation }
 }
 
-fn asked(mutations: Vec<NewMutation>) -> Request {
+pub(super) fn asked(mutations: Vec<NewMutation>) -> Request {
     Request::new(log(), client(1), None, INCARNATION, 0, mutations).unwrap()
 }
 
@@ -54,7 +65,7 @@ fn mutations_of(world: &World, who: u8) -> Vec<Mutation> {
     edits.filter(|edits| edits.client == client(who)).flat_map(|e| e.mutations.clone()).collect()
 }
 
-fn external(world: &World) -> Option<&ExternalEdits> {
+pub(super) fn external(world: &World) -> Option<&ExternalEdits> {
     world.entries.values().find_map(|entry| match &entry.content {
         Content::External(external) => Some(external),
         _ => None,
@@ -169,6 +180,7 @@ fn a_chain_of_lower_bases_is_read_in_a_few_steps() {
         let edits = Edits {
             client: client(1),
             name: None,
+            merged: None,
             first_id: u64::from(id),
             mutations: vec![mutation],
         };
@@ -331,9 +343,7 @@ fn an_undo_is_put_only_directly_after_its_resolved_state() {
     let asked =
         || asked(vec![NewMutation { id: 1, base: Position::FIRST, operation: operation.clone() }]);
     let operations = vec![insert(4), set_text(5, "x".into())];
-    let resolved = |at| {
-        asked().with_resolution(Resolution { state_position: at, operations: operations.clone() })
-    };
+    let resolved = |at| asked().with_resolution(Resolution::new(at, operations.clone()));
     for warm in [false, true] {
         let mut world = moved();
         let known = if warm { world.all_entries() } else { vec![] };
@@ -357,23 +367,29 @@ fn an_undo_is_put_only_directly_after_its_resolved_state() {
 fn an_undo_without_operations_is_rejected_and_stored() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
     let asked = || asked(vec![mutation(1, Position::FIRST, undo.clone())]);
-    let nothing = Resolution { state_position: Position::FIRST, operations: vec![] };
-    for request in [asked(), asked().with_resolution(nothing)] {
+    let nothing = Resolution::new(Position::FIRST, vec![]);
+    let reason = Rejection::new(RejectionReason::ChangedSince, "it was changed");
+    let with_reason = Resolution { rejection: Some(reason), ..nothing.clone() };
+    for (request, reason) in [
+        (asked(), RejectionReason::TooLarge),
+        (asked().with_resolution(nothing), RejectionReason::NothingToUndo),
+        (asked().with_resolution(with_reason), RejectionReason::ChangedSince),
+    ] {
         let mut world = World::new(1);
         let appended = world.append(request, &[]).unwrap();
         let rejection = appended.results[0].rejection.clone().unwrap();
-        assert_eq!(rejection.reason, RejectionReason::NothingToUndo);
+        assert_eq!(rejection.reason, reason);
         assert_eq!(mutations_of(&world, 1)[0].authored, undo);
     }
 }
 
 #[test]
 fn a_revert_is_rejected_with_a_reason() {
-    let revert = Operation::Revert(Revert { position: Position::FIRST });
+    let revert = Operation::Revert(Revert::whole(Position::FIRST));
     let asked = || asked(vec![mutation(1, Position::FIRST, revert.clone())]);
-    let nothing = Resolution { state_position: Position::FIRST, operations: vec![] };
+    let nothing = Resolution::new(Position::FIRST, vec![]);
     let parts = vec![set_text(0, "a".into()); MAX_COMMITTED_OPERATIONS + 1];
-    let many = Resolution { state_position: Position::FIRST, operations: parts.clone() };
+    let many = Resolution::new(Position::FIRST, parts.clone());
     for (request, reason, detail) in [
         (asked(), RejectionReason::TooLarge, "fork the spreadsheet at 0.0"),
         (
@@ -391,10 +407,7 @@ fn a_revert_is_rejected_with_a_reason() {
         assert_eq!(mutations_of(&world, 1)[0].authored, revert);
     }
     let operations = parts[1..].to_vec();
-    let most = asked().with_resolution(Resolution {
-        state_position: Position::FIRST,
-        operations: operations.clone(),
-    });
+    let most = asked().with_resolution(Resolution::new(Position::FIRST, operations.clone()));
     let appended = World::new(1).append(most, &[]).unwrap();
     assert_eq!(appended.results[0].committed, Some(operations));
 }
@@ -402,7 +415,7 @@ fn a_revert_is_rejected_with_a_reason() {
 #[test]
 fn an_undo_or_revert_must_be_the_only_mutation() {
     let undo = Operation::Undo(Undo { position: Position::FIRST });
-    let revert = Operation::Revert(Revert { position: Position::FIRST });
+    let revert = Operation::Revert(Revert::whole(Position::FIRST));
     let set = set_text(0, "a".into());
     let pairs = [
         [undo.clone(), set.clone()],

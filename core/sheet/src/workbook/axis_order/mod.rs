@@ -4,6 +4,7 @@
 //! list is stored as runs of consecutive ids.
 
 mod blocks;
+mod common_inserts;
 mod index_lookup;
 
 pub use self::index_lookup::IndexLookup;
@@ -120,6 +121,11 @@ impl AxisOrder {
             }
         }
         map
+    }
+
+    /// Returns the id of the next row or column. All others have smaller ids.
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id
     }
 
     /// Returns the number of runs, which determines the memory use.

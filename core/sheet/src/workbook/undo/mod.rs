@@ -7,123 +7,268 @@
 //! - Cells that were edited later.
 //! - Inserted rows and columns that are no longer blank.
 //! - Range formats of a sheet, if any of them was set later.
+//! - Defined names that were set or deleted later.
 //! - Added sheets that were changed later, and names of sheets that were renamed later.
+//! - Imported sheets that were changed, deleted or replaced later, and the deletion of the sheets
+//!   that they have replaced.
 //!
-//! If nothing was changed later, an undo restores all cells, displayed formats and sheet names. A
-//! deleted sheet is added again after the last sheet, with a new number.
+//! If nothing was changed later, an undo restores all cells, displayed formats, sheet names and
+//! defined names. A deleted sheet is added again at its place in the tab order, with a new number. The
+//! formula of a restored cell refers to the cells to which it referred before. Formulas of other cells
+//! that have lost a reference, because the entry deleted its cells, are not restored.
 
+mod cell_changes;
+mod formulas;
+mod names;
+mod part;
+mod report;
+mod restore;
 mod sheet;
 
-use super::{SheetChange, Workbook};
-use crate::operation::{AddSheet, DeleteSheet, Operation, RenameSheet, SheetId};
+pub use part::{PartFault, revert_range, revert_sheet, sheet_in_place};
+pub use report::{Reversal, ReversalCounts, ReversalReport};
+pub use restore::{RestorableImport, RestorableImports};
 
-/// Reason why an undo has no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UndoFault {
-    /// The entry had no effect, or all its effects were changed later.
-    #[error("the entry has no effects that can be undone")]
-    NothingToUndo,
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::SheetMaps;
+use super::{SheetChange, SheetDiff, Workbook};
+use cell_changes::is_unchanged_sheet;
+use cellar_formula::changes::MovedLines;
+
+use crate::operation::{DeleteSheet, Operation, RenameSheet, SheetId};
+
+/// A sheet that was imported by the entry to be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportedSheet {
+    /// Number of the sheet.
+    pub sheet: SheetId,
+    /// The sheet that it replaced.
+    pub replaces: Option<SheetId>,
+    /// Number of imported cells.
+    pub cells: u64,
+    /// Whether the sheet still exists and displays what was imported. Otherwise, the sheet is kept
+    /// and the replaced sheet is not restored.
+    pub is_intact: bool,
 }
 
 /// Returns the operations that, applied to `now`, reverse the change from `before` to `after`.
-///
-/// # Errors
-/// Returns [`UndoFault::NothingToUndo`] if there is no effect to reverse.
-pub fn undo(
+#[must_use]
+pub fn undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Reversal {
+    undo_with_imports(before, after, now, &[], &RestorableImports::new())
+}
+
+/// Like [`undo`], for an entry that imported or deleted sheets. The states need not contain the cells
+/// of the sheets in `imports`. The sheets in `restorable` are restored from their imports.
+#[must_use]
+pub fn undo_with_imports(
     before: &Workbook,
     after: &Workbook,
     now: &Workbook,
-) -> Result<Vec<Operation>, UndoFault> {
-    let sheet_diffs = before.diff(after).sheets;
-    let diffs_with = |change| sheet_diffs.iter().filter(move |diff| diff.change == change);
-    let mut builder = UndoBuilder { workbook: now.clone(), operations: Vec::new() };
-    let mut names_to_restore = Vec::new();
-    for diff in diffs_with(SheetChange::Added) {
-        builder.delete_added_sheet(diff.sheet, after);
+    imports: &[ImportedSheet],
+    restorable: &RestorableImports,
+) -> Reversal {
+    let mut builder = UndoBuilder::new(before, after, now, imports, restorable);
+    let (kept_diffs, diffs): (Vec<SheetDiff>, Vec<SheetDiff>) =
+        before.diff_by_number(after).sheets.into_iter().partition(|diff| builder.keeps(diff.sheet));
+    for diff in &kept_diffs {
+        let cells = builder.sheet_cells(diff, before, after);
+        builder.report.left.add_sheet(cells);
     }
-    for diff in diffs_with(SheetChange::Deleted) {
-        names_to_restore.extend(builder.restore_sheet(diff.sheet, before));
+    let contents_changed =
+        |diff: &&SheetDiff| matches!(diff.change, SheetChange::Renamed | SheetChange::Kept);
+    // Formulas are restored when all rows, columns and sheets to which they refer exist again, under
+    // the names that they had.
+    let mut sheet_undos = Vec::new();
+    for diff in diffs.iter().filter(contents_changed) {
+        sheet_undos.extend(builder.undo_lines(diff));
     }
-    // An added sheet can be deleted only if there are other sheets. Try again after deleted sheets
-    // have been restored.
-    for diff in diffs_with(SheetChange::Added) {
-        builder.delete_added_sheet(diff.sheet, after);
-    }
-    for diff in diffs_with(SheetChange::Renamed).chain(diffs_with(SheetChange::Kept)) {
-        names_to_restore.extend(name_before_rename(diff.sheet, before, after, now));
-        builder.undo_in_sheet(diff, before, after);
+    let mut names_to_restore = builder.undo_sheets(&diffs, before, after);
+    for diff in diffs.iter().filter(contents_changed) {
+        names_to_restore.extend(builder.name_to_restore(diff.sheet, before, after, now));
     }
     builder.restore_names(&names_to_restore);
-    if builder.operations.is_empty() {
-        Err(UndoFault::NothingToUndo)
-    } else {
-        Ok(builder.operations)
+    builder.restore_contents_of_sheets();
+    for sheet_undo in &sheet_undos {
+        builder.restore_contents(sheet_undo);
     }
+    builder.restore_defined_names(before, after, now);
+    builder.finish()
 }
 
 /// Returns the operations that, applied to `now`, result in a state that displays the same as
-/// `before`.
-///
-/// # Errors
-/// Returns [`UndoFault::NothingToUndo`] if both states already display the same.
-pub fn revert(before: &Workbook, now: &Workbook) -> Result<Vec<Operation>, UndoFault> {
+/// `before`. There are none if both states already display the same. The sheets in `restorable` are
+/// restored from their imports.
+#[must_use]
+pub fn revert(before: &Workbook, now: &Workbook, restorable: &RestorableImports) -> Reversal {
     if before.displays_same(now) {
-        return Err(UndoFault::NothingToUndo);
+        return Reversal::default();
     }
-    undo(before, now, now)
+    undo_with_imports(before, now, now, &[], restorable)
 }
 
-/// Returns a sheet and its name before the entry. Returns `None` if the entry did not rename the
-/// sheet, or if the sheet was renamed again later.
-fn name_before_rename(
-    sheet: SheetId,
-    before: &Workbook,
-    after: &Workbook,
-    now: &Workbook,
-) -> Option<(SheetId, String)> {
-    let old_name = before.tabs().name(sheet)?;
-    let new_name = after.tabs().name(sheet)?;
-    let was_renamed = old_name != new_name;
-    let was_renamed_later = now.tabs().name(sheet)? != new_name;
-    if was_renamed && !was_renamed_later { Some((sheet, old_name.to_owned())) } else { None }
-}
-
-struct UndoBuilder {
+struct UndoBuilder<'a> {
+    before: &'a Workbook,
+    after: &'a Workbook,
+    now: &'a Workbook,
+    moved_by_entry: MovedLines,
+    moved_since_entry: MovedLines,
+    /// Leads from the state before the entry to now.
+    moved_until_now: MovedLines,
+    /// Replaces `moved_until_now` for sheets with rows or columns that the undo inserts or deletes.
+    moved_by_undo: BTreeMap<SheetId, MovedLines>,
     workbook: Workbook,
     operations: Vec<Operation>,
+    report: ReversalReport,
+    imports: &'a [ImportedSheet],
+    restorable: &'a RestorableImports,
+    /// Imported sheets that are kept, and the sheets that they have replaced.
+    kept: BTreeSet<SheetId>,
+    /// Maps the old number of each restored sheet to its new number.
+    restored: BTreeMap<SheetId, SheetId>,
+    /// Row and column maps of each changed sheet, from its state before the entry to its state after
+    /// deleted rows and columns were inserted again.
+    line_maps: BTreeMap<SheetId, SheetMaps>,
+    /// Old and new numbers of restored sheets whose cells are still missing.
+    without_contents: Vec<(SheetId, SheetId)>,
 }
 
-impl UndoBuilder {
+impl<'a> UndoBuilder<'a> {
+    fn new(
+        before: &'a Workbook,
+        after: &'a Workbook,
+        now: &'a Workbook,
+        imports: &'a [ImportedSheet],
+        restorable: &'a RestorableImports,
+    ) -> Self {
+        let changed_imports = imports.iter().filter(|import| !import.is_intact);
+        let kept = changed_imports
+            .flat_map(|import| [Some(import.sheet), import.replaces])
+            .flatten()
+            .collect();
+        Self {
+            before,
+            after,
+            now,
+            moved_by_entry: before.moved_lines_to(after),
+            moved_since_entry: after.moved_lines_to(now),
+            moved_until_now: before.moved_lines_to(now),
+            moved_by_undo: BTreeMap::new(),
+            workbook: now.clone(),
+            operations: Vec::new(),
+            report: ReversalReport::default(),
+            imports,
+            restorable,
+            kept,
+            restored: BTreeMap::new(),
+            line_maps: BTreeMap::new(),
+            without_contents: Vec::new(),
+        }
+    }
+
+    fn finish(self) -> Reversal {
+        Reversal { operations: self.operations, report: self.report }
+    }
+
+    fn keeps(&self, sheet: SheetId) -> bool {
+        self.kept.contains(&sheet)
+    }
+
     fn push(&mut self, operation: Operation) {
         self.workbook.apply_operation(&operation);
         self.operations.push(operation);
     }
 
+    fn import(&self, sheet: SheetId) -> Option<&'a ImportedSheet> {
+        self.imports.iter().find(|import| import.sheet == sheet)
+    }
+
+    /// Returns the number of cells of a sheet that the entry added or deleted.
+    fn sheet_cells(&self, diff: &SheetDiff, before: &Workbook, after: &Workbook) -> u64 {
+        if let Some(import) = self.import(diff.sheet) {
+            return import.cells;
+        }
+        after.sheet(diff.sheet).or(before.sheet(diff.sheet)).map_or(0, |sheet| sheet.cell_count())
+    }
+
+    /// Deletes added sheets and restores deleted ones. Returns the restored sheets with their names.
+    fn undo_sheets(
+        &mut self,
+        diffs: &[SheetDiff],
+        before: &Workbook,
+        after: &Workbook,
+    ) -> Vec<(SheetId, String)> {
+        let added = || diffs.iter().filter(|diff| diff.change == SheetChange::Added);
+        let existing: Vec<&SheetDiff> =
+            added().filter(|diff| self.workbook.sheet(diff.sheet).is_some()).collect();
+        for diff in &existing {
+            self.delete_added_sheet(diff.sheet);
+        }
+        let is_deleted = |sheet: &&SheetId| {
+            let mut deleted = diffs.iter().filter(|diff| diff.change == SheetChange::Deleted);
+            deleted.any(|diff| diff.sheet == **sheet)
+        };
+        let mut names = Vec::new();
+        for sheet in before.tabs().order().iter().filter(is_deleted) {
+            names.extend(self.restore_sheet(*sheet, before));
+        }
+        // An added sheet can be deleted only if there are other sheets. Try again after deleted
+        // sheets have been restored.
+        for diff in existing {
+            self.delete_added_sheet(diff.sheet);
+            let is_deleted = self.workbook.sheet(diff.sheet).is_none();
+            let cells = self.sheet_cells(diff, before, after);
+            let counts = if is_deleted { &mut self.report.restored } else { &mut self.report.left };
+            counts.add_sheet(cells);
+        }
+        names
+    }
+
+    /// Returns a sheet and its name before the entry. Returns `None` if the entry did not rename
+    /// the sheet, or if the sheet was renamed again later.
+    fn name_to_restore(
+        &mut self,
+        sheet: SheetId,
+        before: &Workbook,
+        after: &Workbook,
+        now: &Workbook,
+    ) -> Option<(SheetId, String)> {
+        let old_name = before.tabs().name(sheet)?;
+        let new_name = after.tabs().name(sheet)?;
+        if old_name == new_name {
+            return None;
+        }
+        if now.tabs().name(sheet) != Some(new_name) {
+            self.report.left.names += 1;
+            return None;
+        }
+        self.report.restored.names += 1;
+        Some((sheet, old_name.to_owned()))
+    }
+
     /// Deletes a sheet that the entry added, unless the sheet was changed later or is the only
     /// sheet.
-    fn delete_added_sheet(&mut self, sheet: SheetId, after: &Workbook) {
-        let current_sheet = self.workbook.sheet(sheet);
-        let is_unchanged = current_sheet.is_some() && current_sheet == after.sheet(sheet);
-        let is_only_sheet = self.workbook.tabs().order().len() <= 1;
-        if is_unchanged && !is_only_sheet {
-            self.push(Operation::DeleteSheet(DeleteSheet { sheet }));
+    fn delete_added_sheet(&mut self, sheet: SheetId) {
+        if self.workbook.sheet(sheet).is_none() {
+            return;
+        }
+        let is_unchanged = match self.import(sheet) {
+            Some(import) => import.is_intact,
+            None => match (self.after.sheet(sheet), self.now.sheet(sheet)) {
+                (Some(after), Some(now)) => is_unchanged_sheet(after, now, &self.moved_since_entry),
+                _ => false,
+            },
+        };
+        if is_unchanged {
+            self.delete_sheet(sheet);
         }
     }
 
-    /// Adds a deleted sheet again with a new number. Returns the number and the name, or `None` if
-    /// the workbook has the maximum number of sheets.
-    fn restore_sheet(&mut self, sheet: SheetId, before: &Workbook) -> Option<(SheetId, String)> {
-        let deleted_sheet = before.sheet(sheet)?;
-        let new_id = self.workbook.tabs().next_sheet();
-        let name = before.tabs().name(sheet)?.to_owned();
-        self.push(Operation::AddSheet(AddSheet { sheet: new_id, name: name.clone() }));
-        if self.workbook.sheet(new_id).is_none() {
-            // The sheet was not added because the workbook has the maximum number of sheets.
-            self.operations.pop();
-            return None;
+    /// No-op if the sheet is the only one.
+    fn delete_sheet(&mut self, sheet: SheetId) {
+        if self.workbook.tabs().order().len() > 1 {
+            self.push(Operation::DeleteSheet(DeleteSheet { sheet }));
         }
-        self.copy_contents(new_id, deleted_sheet);
-        Some((new_id, name))
     }
 
     fn restore_names(&mut self, names: &[(SheetId, String)]) {

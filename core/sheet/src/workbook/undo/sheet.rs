@@ -1,40 +1,73 @@
 //! Undo within one sheet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::UndoBuilder;
+use super::cell_changes::{CellChange, changed_cells};
 use crate::axis_map::{Axis, AxisMap, Run};
-use crate::cell::{Cell, GENERAL};
+use crate::cell::GENERAL;
 use crate::metadata::{FormatLayer, RangeFormat};
 use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
 use crate::workbook::axis_order::IndexLookup;
-use crate::workbook::sheet::CellId;
-use crate::workbook::{Sheet, SheetDiff, Workbook};
+use crate::workbook::sheet::{CellId, Sheet, StoredCell};
+use crate::workbook::stored_formula::FormulaReader;
+use crate::workbook::{SheetDiff, SheetReader, one_change};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
+use cellar_formula::changes::MovedLines;
 
 /// Three states of a sheet: before the entry that is undone, after that entry, and before the first
 /// operation of the undo.
-struct SheetStates<'a> {
-    before: &'a Sheet,
-    after: &'a Sheet,
-    now: Sheet,
+pub(super) struct SheetStates<'a> {
+    before: SheetReader<'a>,
+    after: SheetReader<'a>,
+    pub(super) now: SheetReader<'a>,
+    pub(super) changed_by_entry: BTreeMap<CellId, CellChange>,
+    changed_since: BTreeMap<CellId, CellChange>,
 }
 
-impl SheetStates<'_> {
+/// A sheet whose inserted rows and columns were deleted, and whose deleted ones were inserted again.
+/// Its cells and formats are not restored yet.
+pub(super) struct SheetUndo<'a> {
+    id: SheetId,
+    states: SheetStates<'a>,
+    /// Leads from the sheet before the entry to the sheet now.
+    row_map: AxisMap,
+    column_map: AxisMap,
+}
+
+impl<'a> SheetStates<'a> {
+    /// `moved_by_entry` leads from `before` to `after`, and `moved_since` from `after` to `now`.
+    pub(super) fn new(
+        before: SheetReader<'a>,
+        after: SheetReader<'a>,
+        now: SheetReader<'a>,
+        moved_by_entry: &MovedLines,
+        moved_since: &MovedLines,
+    ) -> Self {
+        let changed_by_entry = changed_cells(before, after, moved_by_entry);
+        let changed_since = changed_cells(after, now, moved_since);
+        Self { before, after, now, changed_by_entry, changed_since }
+    }
+
+    pub(super) fn before(&self) -> SheetReader<'a> {
+        self.before
+    }
+
     /// Returns whether a cell was changed after the entry that is undone.
     fn cell_was_changed_since(&self, id: &CellId) -> bool {
-        self.now.cells.get(id) != self.after.cells.get(id)
+        self.changed_since.contains_key(id)
     }
 
     fn formats_were_changed_since(&self) -> bool {
-        let (row_map, column_map) = self.after.map_to(&self.now);
-        self.after.formats.mapped(&row_map, &column_map) != self.now.formats
+        let (row_map, column_map) = self.after.sheet.map_to(self.now.sheet);
+        self.after.formats().mapped(&row_map, &column_map) != *self.now.formats()
     }
 
     fn lines_changed_since(&self, axis: Axis) -> BTreeSet<u64> {
-        let changed_cells = self.now.cells.keys().filter(|id| self.cell_was_changed_since(id));
+        let now_cells = &self.now.sheet.cells;
+        let changed_cells = self.changed_since.keys().filter(|id| now_cells.contains_key(id));
         changed_cells.map(|id| line_of(*id, axis)).collect()
     }
 
@@ -43,7 +76,7 @@ impl SheetStates<'_> {
     fn still_blank(&self, axis: Axis, inserted: &Spans, current_sheet: &Sheet) -> Spans {
         let current_lookup = current_sheet.order(axis).index_lookup();
         let changed_ids = self.lines_changed_since(axis);
-        let order_after_entry = self.after.order(axis);
+        let order_after_entry = self.after.sheet.order(axis);
         let mut blank_spans = Vec::new();
         for span in inserted.iter() {
             for run in order_after_entry.runs_in(span.first, span.end()) {
@@ -59,29 +92,94 @@ impl SheetStates<'_> {
         Spans::from_sorted(blank_spans)
     }
 
-    fn cells_changed_by_entry(&self) -> BTreeSet<CellId> {
-        let cell_ids = self.before.cells.keys().chain(self.after.cells.keys()).copied();
-        cell_ids.filter(|id| self.before.cells.get(id) != self.after.cells.get(id)).collect()
+    /// Returns the number of the inserted rows or columns that still exist.
+    fn still_existing(&self, axis: Axis, inserted: &Spans, current_sheet: &Sheet) -> u64 {
+        let current_lookup = current_sheet.order(axis).index_lookup();
+        let order_after_entry = self.after.sheet.order(axis);
+        let inserted_runs =
+            inserted.iter().flat_map(|span| order_after_entry.runs_in(span.first, span.end()));
+        inserted_runs
+            .flat_map(|run| current_lookup.spans(run.first_id, run.id_end()))
+            .map(|span| u64::from(span.count))
+            .sum()
+    }
+
+    /// Returns the number of range formats in which the states before and after the entry differ.
+    fn formats_changed_by_entry(&self) -> u64 {
+        let (row_map, column_map) = self.before.sheet.map_to(self.after.sheet);
+        let formats_before = self.before.formats().mapped(&row_map, &column_map);
+        let differing = formats_before.difference(self.after.formats()).len();
+        u64::try_from(differing).unwrap_or(u64::MAX)
     }
 }
 
-impl UndoBuilder {
-    /// Undoes the changes of an entry to a sheet that was neither added nor deleted.
-    pub(super) fn undo_in_sheet(&mut self, diff: &SheetDiff, before: &Workbook, after: &Workbook) {
+impl<'a> UndoBuilder<'a> {
+    /// Undoes the insertions and deletions of rows and columns in a sheet that was neither added nor
+    /// deleted. Returns `None` if the sheet does not exist now.
+    pub(super) fn undo_lines(&mut self, diff: &SheetDiff) -> Option<SheetUndo<'a>> {
         let id = diff.sheet;
-        let (Some(before), Some(after)) = (before.sheet(id), after.sheet(id)) else { return };
-        let Some(now) = self.workbook.sheet(id).cloned() else { return };
-        let states = SheetStates { before, after, now };
+        let (before, after) = (self.before.sheet(id)?, self.after.sheet(id)?);
+        let Some(now) = self.now.sheet(id) else {
+            let changed = changed_cells(before, after, &self.moved_by_entry);
+            self.report.left.cells += count_of(changed.len());
+            return None;
+        };
+        let (by_entry, since) = (&self.moved_by_entry, &self.moved_since_entry);
+        let states = SheetStates::new(before, after, now, by_entry, since);
+        let operation_count = self.operations.len();
         self.delete_inserted(id, Axis::Rows, &diff.rows.inserted, &states);
         self.delete_inserted(id, Axis::Columns, &diff.columns.inserted, &states);
-        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before);
-        let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before);
-        let (Some(row_map), Some(column_map)) = (row_map, column_map) else { return };
-        if !states.formats_were_changed_since() {
-            let restored_formats = before.formats.mapped(&row_map, &column_map);
-            self.restore_formats(id, &restored_formats);
+        let before = before.sheet;
+        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before)?;
+        let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before)?;
+        self.line_maps.insert(id, (row_map.clone(), column_map.clone()));
+        if self.operations.len() > operation_count {
+            let moved = one_change(id, row_map.clone(), column_map.clone());
+            self.moved_by_undo.insert(id, moved);
         }
-        self.restore_cells(id, &states, &row_map, &column_map);
+        Some(SheetUndo { id, states, row_map, column_map })
+    }
+
+    /// Restores the cells and formats of a sheet after its rows and columns.
+    pub(super) fn restore_contents(&mut self, sheet_undo: &SheetUndo<'_>) {
+        let SheetUndo { id, states, row_map, column_map } = sheet_undo;
+        if states.formats_were_changed_since() {
+            self.report.left.formats += states.formats_changed_by_entry();
+        } else {
+            self.report.restored.formats += states.formats_changed_by_entry();
+            let restored_formats = states.before.formats().mapped(row_map, column_map);
+            self.restore_formats(*id, &restored_formats);
+        }
+        self.restore_cells(*id, states, row_map, column_map);
+    }
+
+    /// Returns the edit that changes a cell back to its state before the entry. A number format cannot
+    /// be removed from a cell, so if the cell had none, the edit sets the number format of the range.
+    /// `formulas` reads the formulas of the state before the entry.
+    pub(super) fn restoring_edit(
+        &self,
+        states: &SheetStates<'_>,
+        cell_id: &CellId,
+        (row, column): (u32, u32),
+        formulas: &mut FormulaReader<'_>,
+    ) -> CellEdit {
+        let mut edit = CellEdit { row, column, value: None, formula: None, format: None };
+        let Some(change) = states.changed_by_entry.get(cell_id) else { return edit };
+        let blank = StoredCell::default();
+        let before = states.before.sheet.cells.get(cell_id).unwrap_or(&blank);
+        if change.content {
+            let own_sheet = states.before.id;
+            let restored = |formula| self.restored_formula(own_sheet, formula, formulas);
+            edit.value = Some(before.value.clone());
+            edit.formula = before.formula.as_ref().map(restored);
+        }
+        if change.format {
+            let sheet = self.workbook.sheet(states.now.id);
+            let range_format = sheet.and_then(|sheet| sheet.formats().format_at(row, column));
+            let restored_format = before.format.as_deref().or(range_format).unwrap_or(GENERAL);
+            edit.format = Some(restored_format.to_owned());
+        }
+        edit
     }
 
     /// Deletes the rows or columns that the entry inserted if they are still blank.
@@ -92,8 +190,11 @@ impl UndoBuilder {
         inserted: &Spans,
         states: &SheetStates<'_>,
     ) {
-        let Some(sheet) = self.workbook.sheet(id) else { return };
+        let Some(SheetReader { sheet, .. }) = self.workbook.sheet(id) else { return };
+        let existing_count = states.still_existing(axis, inserted, sheet);
         let spans = states.still_blank(axis, inserted, sheet);
+        self.report.restored.add_lines(axis, spans.count());
+        self.report.left.add_lines(axis, existing_count.saturating_sub(spans.count()));
         if spans.is_empty() {
             return;
         }
@@ -114,7 +215,8 @@ impl UndoBuilder {
         deleted: &Spans,
         before: &Sheet,
     ) -> Option<AxisMap> {
-        let current_order = self.workbook.sheet(id)?.order(axis);
+        self.report.restored.add_lines(axis, deleted.count());
+        let current_order = self.workbook.sheet(id)?.sheet.order(axis);
         let mut map = before.order(axis).map_to(current_order, axis);
         // Inserting the last span first keeps the insertion points of the other spans valid.
         for span in deleted.iter().rev() {
@@ -134,14 +236,24 @@ impl UndoBuilder {
 
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
         let Some(sheet) = self.workbook.sheet(id) else { return };
-        let differing_ranges = restored_formats.difference(&sheet.formats);
+        let differing_ranges = restored_formats.difference(sheet.formats());
+        self.restore_formats_in(id, restored_formats, &differing_ranges);
+    }
+
+    pub(super) fn restore_formats_in(
+        &mut self,
+        id: SheetId,
+        restored_formats: &FormatLayer,
+        differing_ranges: &[RangeFormat],
+    ) {
+        let Some(sheet) = self.workbook.sheet(id) else { return };
         // Setting a range format removes the number formats of individual cells, so these are
         // restored afterwards.
-        let cell_formats = edits_of_cell_formats(sheet, &differing_ranges);
-        for range in &differing_ranges {
+        let cell_formats = edits_of_cell_formats(sheet.sheet, differing_ranges);
+        for range in differing_ranges {
             self.set_range_format(id, RangeFormat { format: GENERAL.to_owned(), ..range.clone() });
         }
-        for range in &differing_ranges {
+        for range in differing_ranges {
             for restored_range in restored_formats.intersection(&range.rows, &range.columns) {
                 self.set_range_format(id, restored_range);
             }
@@ -163,40 +275,49 @@ impl UndoBuilder {
         row_map: &AxisMap,
         column_map: &AxisMap,
     ) {
-        let Some(sheet) = self.workbook.sheet(id) else { return };
-        let row_indices = IndicesAfterUndo::new(states.before, row_map, sheet, Axis::Rows);
-        let column_indices = IndicesAfterUndo::new(states.before, column_map, sheet, Axis::Columns);
-        let blank = Cell::default();
+        let Some(SheetReader { sheet, .. }) = self.workbook.sheet(id) else { return };
+        let before = states.before.sheet;
+        let row_indices = IndicesAfterUndo::new(before, row_map, sheet, Axis::Rows);
+        let column_indices = IndicesAfterUndo::new(before, column_map, sheet, Axis::Columns);
+        let mut formulas = states.before.formulas();
         let mut edits = Vec::new();
-        for cell_id in states.cells_changed_by_entry() {
-            if states.cell_was_changed_since(&cell_id) {
-                continue;
-            }
-            let (row_id, column_id) = cell_id;
+        let (mut left_count, mut deleted_count) = (0, 0);
+        for cell_id in states.changed_by_entry.keys() {
+            let (row_id, column_id) = *cell_id;
             let row = row_indices.current_index(row_id);
             let column = column_indices.current_index(column_id);
-            if let (Some(row), Some(column)) = (row, column) {
-                let cell_before = states.before.cells.get(&cell_id).unwrap_or(&blank);
-                let cell_after = states.after.cells.get(&cell_id).unwrap_or(&blank);
-                let range_format = sheet.formats.format_at(row, column);
-                edits.push(restoring_edit(row, column, cell_before, cell_after, range_format));
+            let was_in_inserted_line =
+                !row_indices.existed_before(row_id) || !column_indices.existed_before(column_id);
+            match (row, column) {
+                _ if states.cell_was_changed_since(cell_id) => left_count += 1,
+                (Some(row), Some(column)) => {
+                    let place = (row, column);
+                    edits.push(self.restoring_edit(states, cell_id, place, &mut formulas));
+                }
+                _ if was_in_inserted_line => deleted_count += 1,
+                _ => left_count += 1,
             }
         }
+        self.report.left.cells += left_count;
+        self.report.restored.cells += count_of(edits.len()) + deleted_count;
         self.set_cells(id, edits);
     }
 
-    pub(super) fn copy_contents(&mut self, id: SheetId, deleted: &Sheet) {
-        for range in deleted.formats.records() {
+    pub(super) fn copy_contents(&mut self, id: SheetId, deleted: SheetReader<'_>) {
+        for range in deleted.formats().records() {
             self.set_range_format(id, range.clone());
         }
-        let cell_edits = edits_of_stored_cells(deleted, |(row, column), cell| {
-            let Cell { value, formula, format } = cell.clone();
-            CellEdit { row, column, value: Some(value), formula, format }
+        let mut formulas = deleted.formulas();
+        let cell_edits = edits_of_stored_cells(deleted.sheet, |(row, column), cell| {
+            let StoredCell { value, formula, format } = cell;
+            let restored = |formula| self.restored_formula(deleted.id, formula, &mut formulas);
+            let formula = formula.as_ref().map(restored);
+            CellEdit { row, column, value: Some(value.clone()), formula, format: format.clone() }
         });
         self.set_cells(id, cell_edits);
     }
 
-    fn set_cells(&mut self, sheet: SheetId, mut edits: Vec<CellEdit>) {
+    pub(super) fn set_cells(&mut self, sheet: SheetId, mut edits: Vec<CellEdit>) {
         edits.sort_by_key(|edit| (edit.row, edit.column));
         for chunk in edits.chunks(MAX_CELLS_PER_OPERATION) {
             self.push(Operation::SetCells(SetCells { sheet, cells: chunk.to_vec() }));
@@ -206,7 +327,7 @@ impl UndoBuilder {
 
 fn edits_of_stored_cells(
     sheet: &Sheet,
-    make_edit: impl Fn((u32, u32), &Cell) -> CellEdit,
+    mut make_edit: impl FnMut((u32, u32), &StoredCell) -> CellEdit,
 ) -> Vec<CellEdit> {
     let lookup = sheet.cell_lookup();
     let mut edits = Vec::new();
@@ -231,14 +352,14 @@ fn edits_of_cell_formats(sheet: &Sheet, ranges: &[RangeFormat]) -> Vec<CellEdit>
 }
 
 /// Finds the index of a row or column after deleted rows and columns were inserted again.
-struct IndicesAfterUndo<'a> {
+pub(super) struct IndicesAfterUndo<'a> {
     lookup_before_entry: IndexLookup,
     map_from_before_entry: &'a AxisMap,
     current_lookup: IndexLookup,
 }
 
 impl<'a> IndicesAfterUndo<'a> {
-    fn new(before: &Sheet, map: &'a AxisMap, current: &Sheet, axis: Axis) -> Self {
+    pub(super) fn new(before: &Sheet, map: &'a AxisMap, current: &Sheet, axis: Axis) -> Self {
         Self {
             lookup_before_entry: before.order(axis).index_lookup(),
             map_from_before_entry: map,
@@ -246,10 +367,14 @@ impl<'a> IndicesAfterUndo<'a> {
         }
     }
 
+    fn existed_before(&self, line_id: u64) -> bool {
+        self.lookup_before_entry.index(line_id).is_some()
+    }
+
     /// Returns the current index of a row or column. The id of a row that existed before the entry
     /// may have changed, because deleted rows get new ids when they are inserted again. Its index
     /// is therefore determined with the axis map.
-    fn current_index(&self, line_id: u64) -> Option<u32> {
+    pub(super) fn current_index(&self, line_id: u64) -> Option<u32> {
         match self.lookup_before_entry.index(line_id) {
             Some(index_before) => self.map_from_before_entry.get(index_before),
             None => self.current_lookup.index(line_id),
@@ -257,32 +382,13 @@ impl<'a> IndicesAfterUndo<'a> {
     }
 }
 
+fn count_of(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
 fn line_of((row, column): CellId, axis: Axis) -> u64 {
     match axis {
         Axis::Rows => row,
         Axis::Columns => column,
     }
-}
-
-/// Returns the edit that changes a cell from `after` back to `before`. A number format cannot be
-/// removed from a cell, so if the cell had none, the edit sets the number format of the range.
-fn restoring_edit(
-    row: u32,
-    column: u32,
-    before: &Cell,
-    after: &Cell,
-    range_format: Option<&str>,
-) -> CellEdit {
-    let mut edit = CellEdit { row, column, value: None, formula: None, format: None };
-    let content_was_changed = before.value != after.value || before.formula != after.formula;
-    if content_was_changed {
-        edit.value = Some(before.value.clone());
-        edit.formula.clone_from(&before.formula);
-    }
-    let format_was_changed = before.format != after.format;
-    if format_was_changed {
-        let restored_format = before.format.as_deref().or(range_format).unwrap_or(GENERAL);
-        edit.format = Some(restored_format.to_owned());
-    }
-    edit
 }

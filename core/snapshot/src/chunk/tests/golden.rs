@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::support::sample;
+use super::support::{sample, with_templates};
 use crate::chunk::{decode, encode};
 use crate::tile::{Tile, TileColumn, TileValue};
 use cellar_base::hexadecimal::hexadecimal;
@@ -96,6 +96,20 @@ fn tiles_of_version_1() {
     released("chunk-tile-v1.hex", &sample());
     released("chunk-tile-v1-every-form.hex", &every_form());
     released("chunk-tile-v1-empty.hex", &Tile::default());
+}
+
+#[test]
+fn tiles_of_version_2() {
+    released("chunk-tile-v2.hex", &with_templates());
+}
+
+#[test]
+fn only_tiles_with_templates_have_version_2() {
+    const VERSION_BYTE: usize = 2;
+    for tile in [sample(), every_form(), Tile::default()] {
+        assert_eq!(encode(&tile).unwrap()[VERSION_BYTE], 1);
+    }
+    assert_eq!(encode(&with_templates()).unwrap()[VERSION_BYTE], 2);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::support::{sample, tile};
+use super::support::{sample, tile, with_templates};
 use crate::chunk::bytes::write_count;
 use crate::chunk::{UnreadableChunk, decode, encode, is_read_or_refused};
 use cellar_base::limits::MAX_TILE_CELLS;
@@ -40,17 +40,38 @@ proptest! {
 
 #[test]
 fn every_flipped_bit_and_every_cut() {
-    let bytes = encode(&sample()).unwrap();
-    for index in 0..bytes.len() {
-        assert!(decode(&bytes[..index]).is_err(), "cut at {index}");
-        for bit in 0..8 {
-            let mut flipped = bytes.clone();
-            flipped[index] ^= 1 << bit;
-            assert!(is_read_or_refused(&flipped), "bit {bit} of byte {index}");
+    for tile in [sample(), with_templates()] {
+        let bytes = encode(&tile).unwrap();
+        for index in 0..bytes.len() {
+            assert!(decode(&bytes[..index]).is_err(), "cut at {index}");
+            for bit in 0..8 {
+                let mut flipped = bytes.clone();
+                flipped[index] ^= 1 << bit;
+                assert!(is_read_or_refused(&flipped), "bit {bit} of byte {index}");
+            }
         }
+        let longer = [bytes.as_slice(), &[0]].concat();
+        let trailing = UnreadableChunk::Malformed("the chunk has trailing bytes");
+        assert_eq!(decode(&longer), Err(trailing));
     }
-    let longer = [bytes.as_slice(), &[0]].concat();
-    assert_eq!(decode(&longer), Err(UnreadableChunk::Malformed("the chunk has trailing bytes")));
+}
+
+#[test]
+fn templates_need_version_2_and_must_be_valid() {
+    // A blank with a template in row 0 of column 0.
+    let with = |version: u8, flags: u8, layers: &[u8]| {
+        let header = [b'C', b'c', version, 1, 0, 1, 0, flags, 0];
+        decode(&[header.as_slice(), layers].concat())
+    };
+    let template = [0, 0, 0, 4, b'=', b'1'];
+    assert!(with(2, 0x81, &template).is_ok());
+    assert!(with(1, 0x81, &template).is_err(), "a reader of version 1 refuses it");
+    let unclosed = [0, 0, 0, 4, b'=', 1];
+    assert!(with(2, 0x81, &unclosed).is_err());
+    assert!(with(2, 0x81, &[0, 0, 0, 2, b'1']).is_err(), "it does not start with =");
+    let both = [template.as_slice(), &template].concat();
+    assert!(with(2, 0xa1, &both).is_err(), "two formulas in a cell");
+    assert!(with(2, 0x80, &template).is_err(), "there is no value");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use crate::chunk::{UnencodableTile, decode, encode};
 use crate::tile::{TextSpan, Tile, TileColumn, TileValue};
 use cellar_base::limits::{
     MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_COPIED_FORMAT_BYTES, MAX_FORMAT_BYTES, MAX_FORMULA_BYTES,
-    MAX_ROWS, MAX_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS, MAX_TILE_TEXT_BYTES,
+    MAX_ROWS, MAX_TEMPLATE_BYTES, MAX_TEXT_BYTES, MAX_TILE_CELLS, MAX_TILE_COLUMNS,
+    MAX_TILE_TEXT_BYTES,
 };
 
 fn one(fill: impl FnOnce(&mut TileColumn)) -> Tile {
@@ -68,6 +69,13 @@ fn texts_end_at_their_limits() {
         })
     };
     assert!(fits(&formula(MAX_FORMULA_BYTES)) && !fits(&formula(MAX_FORMULA_BYTES + 1)));
+    let template = |bytes: usize| {
+        one(|column| {
+            column.values.push(0, TileValue::Empty);
+            column.templates.push(0, &format!("={}", "x".repeat(bytes - 1)));
+        })
+    };
+    assert!(fits(&template(MAX_TEMPLATE_BYTES)) && !fits(&template(MAX_TEMPLATE_BYTES + 1)));
     let format = |bytes: usize| one(|column| column.formats.push(0, &"x".repeat(bytes)));
     assert!(fits(&format(MAX_FORMAT_BYTES)) && !fits(&format(MAX_FORMAT_BYTES + 1)));
     let long = |preview: usize, bytes: usize| {
@@ -151,6 +159,18 @@ fn invalid_tiles_are_rejected() {
     part(one(|column| {
         column.values.push(0, TileValue::Empty);
         column.formulas.push(1, "=1");
+    }));
+    part(one(|column| column.templates.push(0, "=1")));
+    for template in ["", "1", "=\u{1}", "=\u{1}r0\u{2}"] {
+        part(one(|column| {
+            column.values.push(0, TileValue::Empty);
+            column.templates.push(0, template);
+        }));
+    }
+    part(one(|column| {
+        column.values.push(0, TileValue::Empty);
+        column.formulas.push(0, "=1");
+        column.templates.push(0, "=1");
     }));
     let mut twice = sample();
     twice.columns[1].index = 2;

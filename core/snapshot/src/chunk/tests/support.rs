@@ -59,6 +59,25 @@ pub(super) fn sample() -> Tile {
     Tile { columns: vec![mixed, numbers, formats] }
 }
 
+/// Returns a tile with templates of formulas, texts of formulas, and cells without formulas.
+pub(super) fn with_templates() -> Tile {
+    let mut filled = TileColumn::new(1);
+    for row in 0..40 {
+        filled.values.push(2 + row, TileValue::Number(f64::from(row) / 4.0));
+        filled.templates.push(2 + row, "=\u{1}r0c-1\u{2}*\u{1}R0C0\u{2}");
+    }
+    let mut mixed = TileColumn::new(4);
+    for row in 0..7 {
+        mixed.values.push(row * 3, TileValue::Bool(row % 2 == 0));
+    }
+    mixed.formulas.push(3, "=SUM(");
+    mixed.templates.push(6, "=SUM(\u{1}r-4c0:R1C3\u{2})+\u{1}'No sheet'!x\u{2}");
+    mixed.formulas.push(9, "no formula");
+    mixed.templates.push(12, "=\u{1}7!r-1:r1\u{2}&\u{1}C3:c2\u{2}");
+    mixed.formats.push(12, "0.00");
+    Tile { columns: vec![filled, mixed] }
+}
+
 fn value() -> impl Strategy<Value = Value> {
     let numbers = [-0.0, 5e-324, f64::MIN, f64::MAX, 9_007_199_254_740_993.0, 9.3e18, 0.1 + 0.2];
     let text = prop_oneof![
@@ -84,13 +103,18 @@ fn value() -> impl Strategy<Value = Value> {
     ]
 }
 
+fn template_of(number: u8) -> String {
+    format!("=SUM(\u{1}r-{number}c0:R7C1\u{2})*\u{1}3!r0c{number}\u{2}")
+}
+
 /// A strategy for columns with values of few kinds, in near and distant rows.
 fn column() -> impl Strategy<Value = TileColumn> {
     let gap = prop_oneof![8 => Just(0_u32), 2 => 0..5_u32, 1 => 0..1_000_000_u32];
     let values = proptest::collection::vec(value(), 1..4);
     let extra = proptest::option::weighted(0.2, "[0#]{1,3}|General");
     let formula = proptest::option::weighted(0.2, "=[A-C][0-9]{1,2}\\PC?");
-    let cells = proptest::collection::vec((gap, any::<u8>(), extra, formula), 1..60);
+    let template = prop_oneof![Just(0_u8), 1..3_u8];
+    let cells = proptest::collection::vec((gap, any::<u8>(), extra, (formula, template)), 1..60);
     let first = prop_oneof![Just(0_u32), 0..100_u32, 0..MAX_ROWS - 100_000_000];
     (first, values, cells, any::<bool>(), 1..9_usize).prop_map(
         |(first, values, cells, only, times)| {
@@ -100,7 +124,11 @@ fn column() -> impl Strategy<Value = TileColumn> {
                 row += gap / u32::try_from(times).unwrap() + 1;
                 if !only {
                     push(&mut column, row, &values[usize::from(*pick) % values.len()]);
-                    formula.iter().for_each(|formula| column.formulas.push(row, formula));
+                    match formula {
+                        (Some(formula), 0) => column.formulas.push(row, formula),
+                        (Some(_), number) => column.templates.push(row, &template_of(*number)),
+                        (None, _) => {}
+                    }
                 }
                 format.iter().for_each(|format| column.formats.push(row, format));
             }

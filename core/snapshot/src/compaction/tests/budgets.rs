@@ -43,8 +43,9 @@ fn first_view(store: &Store) -> (usize, usize) {
             matches!(view::read_metadata(root, objects), Ok(Fetch::Ready(_))),
             "it is in the root"
         );
-        let tail = FoldedLevel::default();
-        let cells = view::read_window(Some(root), &tail, SheetId::FIRST, &WINDOW, objects).unwrap();
+        let (tail, tabs) = (FoldedLevel::default(), Tabs::default());
+        let cells =
+            view::read_window(Some(root), &tail, &tabs, SheetId::FIRST, &WINDOW, objects).unwrap();
         fetched += if let Fetch::Missing(wanted) = &cells { wanted.len() } else { 0 };
         cells
     });

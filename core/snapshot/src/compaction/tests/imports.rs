@@ -7,7 +7,6 @@ use crate::index::pack_import_within;
 use crate::level::{StoredTile, Stripe, StripeTile};
 use crate::merge::SheetWriter;
 use crate::tile::{Tile, TileColumn, TileValue};
-use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
 
@@ -36,7 +35,7 @@ impl File {
                 2 => Value::Text(format!("{:x}", u128::from(mixed).pow(3))),
                 _ => Value::Number(f64::from(mixed) / 3.0),
             };
-            let formula = mixed.is_multiple_of(11).then(|| format!("=A{mixed}"));
+            let formula = mixed.is_multiple_of(11).then(|| format!("=1+{mixed}"));
             let format = mixed.is_multiple_of(13).then(|| "0.00".to_owned());
             Some(((row, column), Cell { value, formula, format }))
         };
@@ -215,6 +214,7 @@ fn cells_of_a_tile_beyond_its_place_are_ignored() {
         rows: Span { first, count },
         cells: 50,
         stored: StoredTile::Chunk(object.chunk),
+        formulas: None,
     };
     // Each place is smaller than its tile; the first tile would overlap the second place.
     let columns = Span { first: 0, count: 2 };

@@ -1,6 +1,7 @@
 //! After each compaction step, the root equals a replay of the log.
 
 mod budgets;
+mod formulas;
 mod imports;
 mod touched;
 
@@ -22,8 +23,8 @@ use cellar_base::identity::ClientKey;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
-use cellar_sheet::cell::Value;
-use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::metadata::{Tabs, WorkbookMetadata};
 use cellar_sheet::operation::random::any_operation;
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_sheet::workbook::Workbook;
@@ -136,11 +137,24 @@ impl Store {
 
     /// Asserts that the root with the operations in `tail` equals a workbook.
     fn assert_shows(&self, tail: &[Operation], workbook: &Workbook, window: &Window) {
+        self.assert_shows_cells(tail, workbook, window, |cell| cell);
+    }
+
+    /// Asserts that the root with the operations in `tail` equals a workbook whose cells `shown`
+    /// changes.
+    fn assert_shows_cells(
+        &self,
+        tail: &[Operation],
+        workbook: &Workbook,
+        window: &Window,
+        shown: impl Fn(Cell) -> Cell,
+    ) {
         let base = self.base();
         let mut fold = Fold::new(base.metadata);
         fold.apply_operations(tail).unwrap();
         let (metadata, tail) = fold.finish();
         assert_eq!(workbook.tabs(), &metadata.tabs);
+        assert_eq!(workbook.names(), &metadata.names);
         let rectangle = Rectangle {
             first: CellName { row: window.rows.start, column: window.columns.start },
             last: CellName { row: window.rows.end - 1, column: window.columns.end - 1 },
@@ -148,11 +162,18 @@ impl Store {
         for (id, sheet) in workbook.sheets() {
             let own = &metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
-            let expected: Vec<_> = sheet.cells_in(rectangle).collect();
+            let expected = sheet.cells_in(rectangle).map(|(place, cell)| (place, shown(cell)));
+            let expected: Vec<_> = expected.collect();
             let root = self.root.as_ref();
-            let (tile, rounds) =
-                self.ready(|objects| view::read_window(root, &tail, id, window, objects).unwrap());
+            let (tile, rounds) = self.ready(|objects| {
+                view::read_window(root, &tail, &metadata.tabs, id, window, objects).unwrap()
+            });
             assert!(rounds <= 4, "{rounds}");
+            let estimated = |objects: &Objects| {
+                crate::estimate_window(root, &tail, id, window, objects).unwrap()
+            };
+            let (estimate, _) = self.ready(estimated);
+            assert!(estimate.cells >= u64::try_from(tile.cell_count()).unwrap(), "{estimate:?}");
             let found = visible_cells(&tile, &own.formats);
             let found: Vec<_> =
                 found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();

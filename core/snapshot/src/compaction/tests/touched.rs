@@ -19,7 +19,8 @@ impl Store {
             for part in touched.windows() {
                 let root = self.root.as_ref();
                 let ask = |objects: &Objects| {
-                    view::read_window(root, &tail, sheet, &part.window, objects).unwrap()
+                    view::read_window(root, &tail, &before.tabs, sheet, &part.window, objects)
+                        .unwrap()
                 };
                 let (tile, _) = self.ready(ask);
                 let wanted = stored_cells(&tile).filter(|c| {
@@ -58,8 +59,8 @@ proptest! {
         let (whole_after, part_after) = (after(&whole, &entry), after(&part, &entry));
         prop_assert_eq!(part.diff(&part_after), whole.diff(&whole_after));
         let (whole_now, part_now) = (after(&whole_after, &later), after(&part_after, &later));
-        let full = undo(&whole, &whole_after, &whole_now).unwrap_or_default();
-        let few = undo(&part, &part_after, &part_now).unwrap_or_default();
+        let full = undo(&whole, &whole_after, &whole_now).operations;
+        let few = undo(&part, &part_after, &part_now).operations;
         let (left, right) = (after(&whole_now, &full), after(&whole_now, &few));
         prop_assert_eq!(display_difference(&left, &right), None);
     }

@@ -11,8 +11,12 @@ fn unsorted_levels_are_rejected() {
     assert!(refused(vec![sheet_of(1, vec![]), sheet_of(1, vec![])]));
     assert!(refused(vec![sheet_of(0, vec![fine(), stripe(span(1, 3), &[(0, 2)])])]));
     assert!(refused(vec![sheet_of(0, vec![stripe(span(0, 2), &[(0, 2), (1, 3)])])]));
-    let no_bytes =
-        StripeTile { rows: span(0, 1), cells: 1, stored: StoredTile::Inline(Vec::new()) };
+    let no_bytes = StripeTile {
+        rows: span(0, 1),
+        cells: 1,
+        stored: StoredTile::Inline(Vec::new()),
+        formulas: None,
+    };
     let no_bytes = Stripe { columns: span(0, 1), tiles: vec![no_bytes] };
     assert!(refused(vec![sheet_of(0, vec![no_bytes])]));
     let (mut stray, run) = (sheet_of(0, vec![]), Run { src: 0, dst: 5, len: 1 });
@@ -52,6 +56,25 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     let map = |runs: usize| AxisMap::delete(Axis::Rows, &odd(runs - 1));
     assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS)).is_ok());
     assert!(with(&|sheet| sheet.moves.rows = map(MAX_AXIS_RUNS + 1)).is_err());
+    let ends = |first: u32| DeletedLines { span: span(first, first + 1), start: 0, end: 0 };
+    let with_ends = |count: usize, step: u32| {
+        with(&|sheet| {
+            // The second axis map has fewer runs than ends.
+            sheet.moves.rows = AxisMap::delete(Axis::Rows, &Spans::one(0, 1_000_000));
+            sheet.moves.row_ends = (0..count as u32).map(|at| ends(at * step)).collect();
+        })
+    };
+    assert!(with_ends(MAX_LINE_ENDS, 2).is_ok());
+    assert!(with_ends(MAX_LINE_ENDS + 1, 2).is_err());
+    assert!(with_ends(2, 0).is_err(), "unsorted");
+    assert!(with_ends(2, 1_000_000).is_err(), "a row that was not deleted");
+    let beyond = DeletedLines { end: MAX_ROWS + 1, ..ends(0) };
+    assert!(with(&|sheet| sheet.moves.row_ends = vec![beyond]).is_err());
+    let no_formulas =
+        IndexedTile { cells: 1, stored: StoredTile::Chunk(chunk_of(0)), formulas: Some(0) };
+    let mut tiles = SpanMap::default();
+    assert!(tiles.push(span(0, 1), no_formulas));
+    assert!(IndexChunk::decode(&cbor::encode(Kind::Tiles, &tiles)).is_err());
     let region = |spans: usize| Region { rows: odd(spans - 1), columns: Spans::one(0, 1) };
     let half = MAX_LEVEL_CLEAR_SPANS / 2;
     for (spans, fits) in [(half, true), (half + 1, false)] {
@@ -64,7 +87,7 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(with(&|sheet| sheet.moves.value_clears = vec![nowhere()]).is_err());
 
     let stored = |stored: StoredTile| {
-        let tile = StripeTile { rows: span(0, 1), cells: 1, stored };
+        let tile = StripeTile { rows: span(0, 1), cells: 1, stored, formulas: None };
         let stripes = vec![Stripe { columns: span(0, 1), tiles: vec![tile] }];
         pack_level(
             &Level { sheets: vec![sheet_of(0, stripes)] },

@@ -19,9 +19,10 @@ use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, StripeTile};
 use crate::packed::{Bounds, PackedObject, unpack};
 use crate::packer::PackLimits;
 use cellar_base::limits::{
-    MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_ROWS, MAX_SHEETS,
-    MAX_STORED_CHUNK_BYTES,
+    MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_LINE_ENDS, MAX_ROWS,
+    MAX_SHEETS, MAX_STORED_CHUNK_BYTES,
 };
+use cellar_formula::DeletedLines;
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{Span, Spans};
 
@@ -46,6 +47,7 @@ fn stripe(columns: Span, rows: &[(u32, u32)]) -> Stripe {
         rows: span(*first, *end),
         cells: end - first,
         stored: StoredTile::Chunk(chunk_of(columns.first ^ first)),
+        formulas: None,
     };
     Stripe { columns, tiles: rows.iter().map(place).collect() }
 }
@@ -142,8 +144,9 @@ fn any_stripes() -> impl Strategy<Value = Vec<Stripe>> {
                 any_spans(MAX_ROWS).prop_flat_map(|rows| {
                     let place =
                         |rows| {
-                            (any::<u32>(), any_stored())
-                                .prop_map(move |(cells, stored)| StripeTile { rows, cells, stored })
+                            (any::<u32>(), any_stored()).prop_map(move |(cells, stored)| {
+                                StripeTile { rows, cells, stored, formulas: None }
+                            })
                         };
                     rows.into_iter().map(place).collect::<Vec<_>>()
                 })
@@ -179,12 +182,43 @@ pub(crate) fn any_region() -> impl Strategy<Value = Region> {
         .prop_map(|(rows, columns)| Region { rows, columns })
 }
 
+/// Returns ends of some of the first rows that a map deletes.
+fn some_ends(map: &AxisMap, ends: &[(u32, u32)]) -> Vec<DeletedLines> {
+    let kept_end = |run: &Run| run.src + run.len;
+    let next_runs = map.runs().iter().skip(1);
+    let deleted = map.runs().iter().zip(next_runs).filter_map(|(run, next)| {
+        let first = kept_end(run);
+        Some(Span { first, count: next.src.checked_sub(first).filter(|count| *count > 0)? })
+    });
+    let with_ends = deleted.zip(ends).map(|(span, (start, end))| DeletedLines {
+        span: Span { count: 1, ..span },
+        start: *start,
+        end: *end,
+    });
+    with_ends.collect()
+}
+
 pub(crate) fn any_level() -> impl Strategy<Value = Level> {
     let regions = || vec(any_region(), 0..3);
     let maps = (any_map(Axis::Rows), any_map(Axis::Columns));
-    let sheet = (maps, regions(), regions(), any_stripes());
-    let sheet = sheet.prop_map(|((rows, columns), value_clears, format_clears, stripes)| {
-        let moves = SheetMoves { rows, columns, value_clears, format_clears };
+    let ends = vec((0..3_u32, 0..MAX_COLUMNS), 0..4);
+    let formulas = proptest::option::of(0..3_u32);
+    let sheet = (maps, (regions(), regions()), any_stripes(), (ends, formulas));
+    let sheet = sheet.prop_map(|(maps, clears, mut stripes, (ends, formulas))| {
+        let ((rows, columns), (value_clears, format_clears)) = (maps, clears);
+        let row_ends = some_ends(&rows, &ends);
+        let moves = SheetMoves {
+            rows,
+            columns,
+            value_clears,
+            format_clears,
+            row_ends,
+            ..Default::default()
+        };
+        // The numbers of formulas of a sheet are all known or all unknown.
+        for tile in stripes.iter_mut().flat_map(|stripe| &mut stripe.tiles) {
+            tile.formulas = formulas.map(|formulas| formulas.wrapping_mul(tile.cells) % 3);
+        }
         LevelSheet { sheet: SheetId(0), moves, stripes }
     });
     vec(sheet, 0..3).prop_map(|mut sheets| {

@@ -1,5 +1,7 @@
 //! Folding and merging a history in any pieces equals a replay.
 
+mod crowded;
+mod formulas;
 mod world;
 
 use std::sync::Arc;
@@ -54,6 +56,7 @@ fn merged(sheets: &[&FoldedSheet], window: &Window, below: OlderLevels) -> Tile 
             first_column: 0,
             size: TileSize::SHEET,
             mapping: source,
+            formulas: FormulaMapping::unmoved(),
         }
     };
     let parts: Vec<PlacedTile<'_>> = sheets.iter().zip(&sources).map(part).collect();
@@ -96,7 +99,10 @@ fn assert_shows(
         assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
         let expected: Vec<_> = sheet.cells_in(rectangle(window)).collect();
         let found = visible_cells(
-            &merged(&of_sheet(levels, id), window, OlderLevels::Absent),
+            &with_formula_texts(
+                merged(&of_sheet(levels, id), window, OlderLevels::Absent),
+                &metadata.tabs,
+            ),
             &own.formats,
         );
         let found: Vec<_> =

@@ -8,12 +8,14 @@ use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedSheet};
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
 use crate::merge::{
-    LevelInput, Merge, MergeStep, OlderLevels, PlacedTile, SheetInput, TileSize, Window,
-    map_levels_to_newest, merge_window,
+    FormulaMapping, LevelInput, Merge, MergeStep, OlderLevels, PlacedTile, SheetInput, TileSize,
+    Window, map_levels_to_newest, merge_window, with_formula_texts,
 };
 use crate::packed::PackedObject;
 use crate::tile::Tile;
 use cellar_base::limits::MAX_STRIPE_COLUMNS;
+use cellar_formula::changes::MovedLines;
+use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::Workbook;
@@ -29,6 +31,22 @@ pub(super) struct World {
     /// Number of steps after which a merge is resumed from its cursor.
     pub(super) resumed_every: usize,
     pub(super) reused: usize,
+    /// Number of loaded tiles.
+    pub(super) loaded: usize,
+}
+
+/// Composes the moves of newer levels, oldest first.
+pub(super) fn formula_mapping(
+    newer: &[Level],
+    sheet: SheetId,
+    metadata: &WorkbookMetadata,
+) -> FormulaMapping {
+    let moves = newer.iter().fold(MovedLines::default(), |older, level| {
+        let mut own = MovedLines::default();
+        level.sheets.iter().for_each(|sheet| own.insert(sheet.sheet, sheet.moves.lines()));
+        older.then(&own)
+    });
+    FormulaMapping { sheet, moves: Arc::new(moves), tabs: Arc::new(metadata.tabs.clone()) }
 }
 
 impl World {
@@ -56,11 +74,15 @@ impl World {
     }
 
     fn inputs(&self, newest: &[Level], folded: &[FoldedSheet]) -> Vec<SheetInput> {
+        let tabs = Arc::new(self.metadata.tabs.clone());
         let sheets = self.metadata.sheets.iter().filter_map(|(id, metadata)| {
             let of = |level: &Level| level.sheets.iter().find(|s| s.sheet == *id).cloned();
-            let stored = newest.iter().filter_map(of).map(|s| LevelInput::from_chunks(s).unwrap());
+            let stored = newest.iter().enumerate().filter_map(|(index, level)| {
+                Some(LevelInput::from_chunks(of(level)?, index).unwrap())
+            });
             let new = folded.iter().find(|sheet| sheet.sheet == *id).cloned();
-            let levels: Vec<_> = stored.chain(new.map(LevelInput::from_folded)).collect();
+            let new = new.map(|sheet| LevelInput::from_folded(sheet, newest.len()));
+            let levels: Vec<_> = stored.chain(new).collect();
             let older_levels = match (self.levels.is_empty(), metadata.formats.is_empty()) {
                 (false, _) => OlderLevels::Present,
                 (true, false) => OlderLevels::Absent,
@@ -72,9 +94,18 @@ impl World {
                 written_columns: metadata.extent.columns,
                 max_stripe_columns: MAX_STRIPE_COLUMNS,
                 levels,
+                has_older_formulas: self.has_formulas(),
+                tabs: Arc::clone(&tabs),
             })
         });
         sheets.collect()
+    }
+
+    /// Returns whether any tile of the levels has formulas.
+    fn has_formulas(&self) -> bool {
+        let stripes = self.levels.iter().flat_map(|level| &level.sheets).flat_map(|s| &s.stripes);
+        let mut tiles = stripes.flat_map(|stripe| &stripe.tiles);
+        tiles.any(|tile| tile.formulas != Some(0))
     }
 
     fn merge(&mut self, inputs: &[SheetInput]) -> Level {
@@ -85,6 +116,7 @@ impl World {
                     assert!(!chunks.is_empty());
                     for chunk in chunks {
                         let tile = Arc::clone(&self.chunks.borrow()[&chunk.hash]);
+                        self.loaded += 1;
                         merge.provide(chunk.hash, tile);
                     }
                 }
@@ -106,29 +138,52 @@ impl World {
         let sheets: Vec<LevelSheet> = self.levels.iter().filter_map(of).collect();
         let changes: Vec<_> = sheets.iter().map(|sheet| &sheet.moves).collect();
         let sources = map_levels_to_newest(&changes);
+        let with_sheet = |level: &&Level| level.sheets.iter().any(|s| s.sheet == id);
+        let levels = self.levels.iter().enumerate().filter(|(_, level)| with_sheet(level));
+        let formulas: Vec<_> = levels
+            .map(|(index, _)| formula_mapping(&self.levels[index + 1..], id, &self.metadata))
+            .collect();
         let chunks = self.chunks.borrow();
         let mut parts = Vec::new();
-        for (sheet, source) in sheets.iter().zip(&sources) {
+        for ((sheet, source), formulas) in sheets.iter().zip(&sources).zip(&formulas) {
             for stripe in &sheet.stripes {
                 for tile in &stripe.tiles {
                     let StoredTile::Chunk(chunk) = &tile.stored else { panic!("no chunk") };
                     let (first_row, first_column) = (tile.rows.first, stripe.columns.first);
                     let size = TileSize { rows: tile.rows.count, columns: stripe.columns.count };
                     let tile = &chunks[&chunk.hash];
-                    parts.push(PlacedTile { tile, first_row, first_column, size, mapping: source });
+                    parts.push(PlacedTile {
+                        tile,
+                        first_row,
+                        first_column,
+                        size,
+                        mapping: source,
+                        formulas,
+                    });
                 }
             }
         }
-        merge_window(&parts, window, OlderLevels::Absent)
+        with_formula_texts(merge_window(&parts, window, OlderLevels::Absent), &self.metadata.tabs)
     }
 
     /// Asserts that every sheet equals that of a workbook.
     pub(super) fn assert_shows(&self, workbook: &Workbook, window: &Window) {
+        self.assert_shows_cells(workbook, window, |cell| cell);
+    }
+
+    /// Asserts that every sheet equals that of a workbook whose cells `shown` changes.
+    pub(super) fn assert_shows_cells(
+        &self,
+        workbook: &Workbook,
+        window: &Window,
+        shown: impl Fn(Cell) -> Cell,
+    ) {
         assert_eq!(workbook.tabs(), &self.metadata.tabs);
         for (id, sheet) in workbook.sheets() {
             let own = &self.metadata.sheets[&id];
             assert_eq!((sheet.extent(), sheet.formats()), (own.extent, &own.formats));
-            let expected: Vec<_> = sheet.cells_in(super::rectangle(window)).collect();
+            let expected = sheet.cells_in(super::rectangle(window));
+            let expected: Vec<_> = expected.map(|(place, cell)| (place, shown(cell))).collect();
             let found = visible_cells(&self.read(id, window), &own.formats);
             let found: Vec<_> =
                 found.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect();
@@ -150,6 +205,8 @@ impl World {
                     assert_eq!((cells.first_row(), cells.end()), (Some(0), tile.rows.count));
                     assert!(cells.columns.iter().all(|column| column.index < stripe.columns.count));
                     assert_eq!(cells.cell_count(), tile.cells as usize);
+                    let formulas = u32::try_from(cells.formula_count()).unwrap();
+                    assert!(tile.formulas.is_none_or(|count| count == formulas));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Undo and diff of imports, and of edits of imported sheets.
 
-use cellar_sheet::operation::Undo;
-use cellar_sheet::workbook::{SheetChange, WorkbookDiff};
+use cellar_sheet::operation::{InsertBefore, RejectionReason, Revert, Undo};
+use cellar_sheet::workbook::{ReversalCounts, ReversalReport, SheetChange, WorkbookDiff};
 
 use super::*;
 
@@ -17,12 +17,22 @@ impl World {
         (world, sheet)
     }
 
-    async fn edit(&self, id: u64, base: Position, operation: Operation) -> Appended {
+    pub(super) async fn edit(&self, id: u64, base: Position, operation: Operation) -> Appended {
         let mutations = vec![NewMutation { id, base, operation }];
         let request =
             Request::new(log(), ClientKey([1; 8]), None, FIRST_INCARNATION, id - 1, mutations)
                 .unwrap();
         self.another().append(request).await.unwrap()
+    }
+
+    async fn sheet_names(&self) -> Vec<String> {
+        let view = self.another().open_view(log(), None, None).await.unwrap();
+        let tabs = &view.metadata.tabs;
+        tabs.order().iter().map(|sheet| tabs.name(*sheet).unwrap().to_owned()).collect()
+    }
+
+    async fn texts_of_only_sheet(&self) -> Vec<String> {
+        texts(&self.another(), None).await
     }
 
     async fn diff(&self, from: Position, to: Position) -> WorkbookDiff {
@@ -57,6 +67,19 @@ async fn an_edit_of_an_imported_sheet_is_undone_and_diffed() {
 }
 
 #[tokio::test]
+async fn the_history_of_a_cell_begins_with_its_import() {
+    let (world, _) = World::imported().await;
+    world.edit(2, at(0, 1), set_number(ROWS - 1, 77.0)).await;
+    let query = super::super::cell_history::query("A10");
+    let history = world.another().cell_history(log(), &query).await.unwrap();
+    let lines: Vec<_> = history.changes.iter().map(super::super::cell_history::line).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].starts_with("0.2 ") && lines[0].ends_with("A10 \"0\" -> \"77\""), "{lines:?}");
+    assert!(lines[1].starts_with("0.1 ") && lines[1].ends_with("SheetImported"), "{lines:?}");
+    assert_eq!(history.next, None);
+}
+
+#[tokio::test]
 async fn an_import_is_diffed_and_undone() {
     let (world, _) = World::imported().await;
     world.edit(2, at(0, 1), set_number(0, 5.0)).await;
@@ -70,20 +93,89 @@ async fn an_import_is_diffed_and_undone() {
     let gone = back.sheets.iter().find(|sheet| sheet.change == SheetChange::Deleted).unwrap();
     assert_eq!(gone.deleted_cells.len(), 3);
 
-    // An edited import stays. After the edit is undone, the import can be undone, and the first
-    // sheet is back.
+    // An edited import stays as a whole. After the edit is undone, the import can be undone, and
+    // the first sheet is back.
     let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
-    assert_eq!(refused.results[0].rejection, None, "the first sheet comes back");
+    let rejection = refused.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::ChangedSince);
+    assert!(rejection.detail.contains("`Imported`"), "{}", rejection.detail);
+    assert!(rejection.detail.contains("changed since (1 cell)"), "{}", rejection.detail);
     assert_eq!(world.shown().await, ["5", "0", "1"]);
-    let sheets = |metadata: &cellar_sheet::metadata::WorkbookMetadata| metadata.tabs.order().len();
-    let view = world.another().open_view(log(), None, None).await.unwrap();
-    assert_eq!(sheets(&view.metadata), 2);
+    assert_eq!(world.sheet_names().await, ["Imported"]);
+    world.edit(4, at(0, 3), undo(at(0, 2))).await;
+    let undone = world.edit(5, at(0, 4), undo(at(0, 1))).await;
+    assert_eq!(undone.results[0].rejection, None);
+    let restored = ReversalCounts { cells: 1, sheets: 2, ..ReversalCounts::default() };
+    let report = ReversalReport { restored, ..ReversalReport::default() };
+    assert_eq!(undone.results[0].reversal, Some(report), "the import states that it has one cell");
+    assert_eq!(world.sheet_names().await, ["Sheet1"]);
+}
+
+#[tokio::test]
+async fn an_undone_import_is_redone_from_its_chunks() {
+    let (world, sheet) = World::imported().await;
+    world.edit(2, at(0, 1), set_number(0, 5.0)).await;
+    let insert = InsertBefore { sheet: SHEET, before: 1, count: 1 };
+    world.edit(3, at(0, 2), Operation::InsertRows(insert)).await;
+    // Another import replaces the sheet, and is undone.
+    let Operation::ImportSheet(import) = sheet.operation_for(SheetId(2)) else { panic!() };
+    let import = ImportSheet { replaces: Some(SHEET), name: "New".to_owned(), ..import };
+    world.edit(4, at(0, 3), Operation::ImportSheet(import)).await;
+    let undone = world.edit(5, at(0, 4), undo(at(0, 4))).await;
+    let committed = undone.results[0].committed.clone().unwrap();
+    let imports = |operations: &[Operation]| {
+        operations.iter().filter(|operation| matches!(operation, Operation::ImportSheet(_))).count()
+    };
+    assert_eq!(imports(&committed), 1, "{committed:?}");
+    assert_eq!(world.sheet_names().await, ["Imported"]);
+    assert_eq!(world.texts_of_only_sheet().await, ["5", "0", "1"], "with the edit before");
+    assert_eq!(world.diff(at(0, 3), at(0, 5)).await.sheets, []);
+    // A revert to the unedited import uses the chunks as well, and a redo of the revert.
+    let reverted = world.edit(6, at(0, 5), Operation::Revert(Revert::whole(at(0, 1)))).await;
+    assert_eq!(reverted.results[0].rejection, None);
+    assert_eq!(world.texts_of_only_sheet().await, sheet.numbers());
+    let redone = world.edit(7, at(0, 6), undo(at(0, 6))).await;
+    assert_eq!(redone.results[0].rejection, None);
+    assert_eq!(world.texts_of_only_sheet().await, ["5", "0", "1"]);
+}
+
+#[tokio::test]
+async fn an_import_whose_rows_moved_is_not_undone() {
+    let (world, _) = World::imported().await;
+    let insert = InsertBefore { sheet: SHEET, before: 1, count: 1 };
+    world.edit(2, at(0, 1), Operation::InsertRows(insert)).await;
+    let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
+    let rejection = refused.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::ChangedSince);
+    assert!(rejection.detail.contains("changed since (1 row)"), "{}", rejection.detail);
+    assert_eq!(world.sheet_names().await, ["Imported"]);
+}
+
+#[tokio::test]
+async fn an_import_that_was_replaced_is_not_undone() {
+    let (world, sheet) = World::imported().await;
+    let Operation::ImportSheet(import) = sheet.operation_for(SheetId(2)) else { panic!() };
+    let import = ImportSheet { replaces: Some(SHEET), ..import };
+    world.edit(2, at(0, 1), Operation::ImportSheet(import)).await;
+    let refused = world.edit(3, at(0, 2), undo(at(0, 1))).await;
+    let rejection = refused.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::ChangedSince);
+    assert!(rejection.detail.contains("deleted or replaced since"), "{}", rejection.detail);
+    assert_eq!(world.sheet_names().await, ["Imported"]);
+    // A revert of the sheet restores the first import at its place.
+    let revert = Revert { sheet: Some(SHEET), ..Revert::whole(at(0, 1)) };
+    let same = world.edit(4, at(0, 3), Operation::Revert(revert)).await;
+    let rejection = same.results[0].rejection.clone().unwrap();
+    assert_eq!(rejection.reason, RejectionReason::NothingToRevert, "both imports are the same");
+    assert_eq!(world.diff(at(0, 1), at(0, 2)).await.sheets, []);
 }
 
 #[tokio::test]
 async fn an_unedited_import_is_undone() {
     let (world, _) = World::imported().await;
+    let calls = world.blobs.faults.requests();
     let undone = world.edit(2, at(0, 1), undo(at(0, 1))).await;
+    assert_eq!(world.blobs.faults.requests() - calls, 0, "no tile is read");
     assert_eq!(undone.results[0].rejection, None);
     let view = world.another().open_view(log(), None, None).await.unwrap();
     let [only] = view.metadata.tabs.order() else { panic!("{:?}", view.metadata.tabs) };

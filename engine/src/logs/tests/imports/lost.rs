@@ -55,7 +55,7 @@ impl World {
     async fn accepted(&self, operation: Operation) {
         let mutations =
             vec![Mutation { base: Position::FIRST, authored: operation, committed: None }];
-        let edits = Edits { client: CLIENT, name: None, first_id: 1, mutations };
+        let edits = Edits { client: CLIENT, name: None, merged: None, first_id: 1, mutations };
         let first = Entry::first(log(), None, self.clock.now_ms() / 1_000);
         let header = Header { summary: None, ..first.header.followed_by(1_000) };
         let entry = Entry { position: at(0, 1), header, content: Content::Edits(edits), ..first };

@@ -4,6 +4,7 @@ mod appends;
 mod changes;
 mod lost;
 mod refusals;
+mod search;
 pub(crate) mod texts;
 
 use cellar_base::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
@@ -57,7 +58,7 @@ fn packed_tile(tile: &Tile) -> PackedObject {
 
 fn place(row: u32, chunk: ChunkRef) -> StripeTile {
     let rows = Span { first: row, count: ROWS };
-    StripeTile { rows, cells: 1, stored: StoredTile::Chunk(chunk) }
+    StripeTile { rows, cells: 1, stored: StoredTile::Chunk(chunk), formulas: None }
 }
 
 fn columns(number: u32) -> Span {

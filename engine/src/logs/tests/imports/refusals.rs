@@ -265,7 +265,7 @@ fn moving_level() -> Level {
 fn one_inline_tile() -> PackedObject {
     let rows = Span { first: 0, count: ROWS };
     let stored = StoredTile::Inline(vec![7; 100]);
-    let tiles = vec![StripeTile { rows, cells: 1, stored }];
+    let tiles = vec![StripeTile { rows, cells: 1, stored, formulas: None }];
     Sheet::of(vec![Stripe { columns: columns(0), tiles }], DEEP).chunks.remove(0)
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn long(number: usize) -> String {
 pub(crate) fn sheet_of(tile: &PackedObject, cells: usize, limits: PackLimits) -> Sheet {
     let rows = Span { first: 0, count: u32::try_from(cells).unwrap() };
     let stored = StoredTile::Chunk(tile.chunk);
-    let place = StripeTile { rows, cells: rows.count, stored };
+    let place = StripeTile { rows, cells: rows.count, stored, formulas: None };
     Sheet::of(vec![Stripe { columns: columns(0), tiles: vec![place] }], limits)
 }
 

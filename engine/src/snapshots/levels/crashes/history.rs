@@ -156,7 +156,7 @@ fn compressible_texts(sheet: u32, count: u32, bytes: usize) -> Operation {
 
 fn sheet(number: u32) -> Operation {
     let name = format!("more {number}");
-    Operation::AddSheet(AddSheet { sheet: SheetId(number), name })
+    Operation::AddSheet(AddSheet { sheet: SheetId(number), name, before: None })
 }
 
 fn insert_rows(before: u32, count: u32) -> Operation {

@@ -101,7 +101,8 @@ impl Content {
         is_deep: bool,
     ) -> Option<Self> {
         let rows = Span { first: 0, count: ROWS };
-        let place = StripeTile { rows, cells: count, stored: StoredTile::Chunk(tile.chunk) };
+        let stored = StoredTile::Chunk(tile.chunk);
+        let place = StripeTile { rows, cells: count, stored, formulas: None };
         let columns = Span { first: 0, count: MIN_STRIPE_COLUMNS };
         let stripe = Stripe { columns, tiles: vec![place] };
         let sheet =

@@ -26,7 +26,7 @@ pub(super) async fn run_members(simulation: &Arc<Simulation>) {
     let owner = Member::new(simulation, "owner", simulation.log);
     simulation.create(&owner.process).await;
     // Other clients also edit this sheet, so no import may get its number.
-    let add_sheet = AddSheet { sheet: SheetId(1), name: "Second".to_owned() };
+    let add_sheet = AddSheet { sheet: SheetId(1), name: "Second".to_owned(), before: None };
     let client = owner.another_client();
     if let Some(request) =
         owner.build_request(client, Position::FIRST, Operation::AddSheet(add_sheet))

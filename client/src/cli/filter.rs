@@ -1,0 +1,233 @@
+//! `cellar get --where`
+
+use std::collections::BTreeSet;
+
+use cellar_api::wire::{CellAt, Head};
+use cellar_base::position::Position;
+use cellar_sheet::cell::general;
+use cellar_sheet::condition::Conditions;
+use serde::Serialize;
+
+use super::args;
+use super::at::{FoundPosition, find_optional, print_json_with_times};
+use super::context::Context;
+use super::edit::choose_sheet_name;
+use super::error::CliError;
+use super::formula_notes::print_notes_of_cells;
+use super::get::{check_table_cells, range_text};
+use super::output::{Output, count};
+use crate::cli::table::render_rows;
+use crate::{FilterQuery, FilterTotals, Spreadsheet};
+
+/// Limits the memory for the table and the JSON. A row may have millions of cells.
+const MAX_PRINTED_CELLS: usize = 200_000;
+
+pub(super) async fn print_rows(
+    context: &Context,
+    output: &Output,
+    args: &args::Get,
+) -> Result<(), CliError> {
+    let spreadsheet = context.spreadsheet()?;
+    let conditions = join_conditions(&args.conditions)?;
+    let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
+    let query = FilterQuery {
+        conditions,
+        sum: args.sum.as_ref().map(|column| column.0.clone()),
+        sheet: choose_sheet_name(args.sheet.clone(), args.range.as_ref())?,
+        range: args.range.as_ref().map(range_text),
+        at: at.as_ref().map(|at| at.position),
+        min_position: context.seen_position(&spreadsheet),
+    };
+    if args.count || args.sum.is_some() {
+        let totals = spreadsheet.filter_totals(query).await?;
+        return print_totals(output, args, &totals, at.as_ref());
+    }
+    let rows = read_rows(context, &spreadsheet, query, args.limit).await?;
+    print_json_with_times(output, &rows, [at.as_ref()])?;
+    if rows.numbers.is_empty() {
+        output.print_line("No row fulfils the conditions.")?;
+    } else if !output.json {
+        let columns: BTreeSet<u32> = rows.cells.iter().map(|cell| cell.column).collect();
+        let table_cells = columns.len().saturating_mul(rows.numbers.len());
+        check_table_cells(u64::try_from(table_cells).unwrap_or(u64::MAX))?;
+        let cells = args.shown(&rows.cells);
+        let table = render_rows(&cells, &rows.numbers, output.terminal_width());
+        output.print_line(table.text)?;
+        print_notes_of_cells(output, &cells);
+    }
+    context.print_unsent_note(&spreadsheet, output);
+    if !rows.complete {
+        output.print_note(format!(
+            "Further rows fulfil the conditions; these are the first {}. Pass a larger --limit or a \
+             smaller --range, or --count.",
+            rows.numbers.len()
+        ));
+    }
+    Ok(())
+}
+
+fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, CliError> {
+    let written: Vec<&str> = written.iter().map(|conditions| conditions.0.as_str()).collect();
+    let joined = written.join(" && ");
+    match joined.parse::<Conditions>() {
+        Ok(_) => Ok(joined),
+        Err(error) => Err(CliError::usage(
+            format!("--where cannot be used: {error}"),
+            "`cellar get --help` describes the conditions",
+        )),
+    }
+}
+
+fn print_totals(
+    output: &Output,
+    args: &args::Get,
+    totals: &FilterTotals,
+    at: Option<&FoundPosition>,
+) -> Result<(), CliError> {
+    let FilterTotals { position, rows, numbers, sum } = *totals;
+    let mut result = serde_json::json!({ "position": position, "rows": rows });
+    if let (Some(column), Some(object)) = (&args.sum, result.as_object_mut()) {
+        let sum = serde_json::json!({ "column": column.0, "numbers": numbers, "sum": sum });
+        object.insert("sum".to_owned(), sum);
+    }
+    print_json_with_times(output, &result, [at])?;
+    if args.count {
+        output.print_line(count(rows, "row", "rows"))?;
+    }
+    if let Some(column) = &args.sum {
+        output.print_line(sum_line(&column.0, numbers, sum))?;
+    }
+    Ok(())
+}
+
+fn sum_line(column: &str, numbers: u64, sum: Option<f64>) -> String {
+    let numbers = count(numbers, "number", "numbers");
+    match sum {
+        Some(sum) => format!("sum of {column}: {} ({numbers})", general(sum)),
+        None => format!("sum of {column}: larger than the largest number ({numbers})"),
+    }
+}
+
+/// The first rows that fulfil the conditions.
+#[derive(Debug, Default, Serialize)]
+struct Rows {
+    position: Option<Position>,
+    name: String,
+    cells: Vec<CellAt>,
+    texts: Vec<String>,
+    complete: bool,
+    /// Numbers of the rows, from 0.
+    #[serde(rename = "rows")]
+    numbers: Vec<u32>,
+}
+
+/// Stops at the limit, so that no further pages are requested.
+async fn read_rows(
+    context: &Context,
+    spreadsheet: &Spreadsheet,
+    query: FilterQuery,
+    limit: u32,
+) -> Result<Rows, CliError> {
+    let max_rows = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_newest = query.at.is_none();
+    let is_first_sheet = query.sheet.is_none();
+    let mut pages = spreadsheet.filter_pages(query);
+    let mut rows = Rows { complete: true, ..Rows::default() };
+    while let Some(page) = pages.try_next().await? {
+        if is_newest {
+            let read_at = Head { head: page.position, incarnation: page.incarnation };
+            context.record_seen(spreadsheet, read_at, is_first_sheet.then_some(page.sheet));
+        }
+        (rows.position, rows.name) = (Some(page.position), page.name);
+        for cell in page.cells {
+            if !rows.push(cell, max_rows) {
+                rows.complete = false;
+                return Ok(rows);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+impl Rows {
+    /// Returns `false` if the cell does not fit. A row that does not fit is removed, unless it is the
+    /// only one.
+    fn push(&mut self, cell: CellAt, max_rows: usize) -> bool {
+        let is_new_row = self.numbers.last() != Some(&cell.row);
+        if is_new_row && self.numbers.len() >= max_rows {
+            return false;
+        }
+        if self.cells.len() >= MAX_PRINTED_CELLS {
+            if !is_new_row && self.numbers.len() > 1 {
+                self.remove_last_row();
+            }
+            return false;
+        }
+        if is_new_row {
+            self.numbers.push(cell.row);
+        }
+        self.texts.push(cell.text());
+        self.cells.push(cell);
+        true
+    }
+
+    fn remove_last_row(&mut self) {
+        let last_row = self.numbers.pop();
+        self.cells.retain(|cell| Some(cell.row) != last_row);
+        self.texts.truncate(self.cells.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_sheet::cell::Cell;
+
+    use super::*;
+
+    fn push_all(rows: impl IntoIterator<Item = (u32, u32)>, max_rows: usize) -> (Rows, bool) {
+        let mut pushed = Rows::default();
+        for (row, column) in rows {
+            let cell = CellAt::new(row, column, Cell::default());
+            if !pushed.push(cell, max_rows) {
+                return (pushed, false);
+            }
+        }
+        (pushed, true)
+    }
+
+    #[test]
+    fn whole_rows_are_kept_up_to_the_limits() {
+        let (rows, fits) = push_all([(1, 0), (1, 1), (7, 0)], 2);
+        assert_eq!((rows.numbers, rows.cells.len(), fits), (vec![1, 7], 3, true));
+        let (rows, fits) = push_all([(1, 0), (1, 1), (7, 0)], 1);
+        assert_eq!((rows.numbers, rows.cells.len(), fits), (vec![1], 2, false));
+        let most = u32::try_from(MAX_PRINTED_CELLS).unwrap();
+        let (rows, fits) = push_all((0..most).map(|column| (1, column)), 9);
+        assert_eq!((rows.cells.len(), fits), (MAX_PRINTED_CELLS, true));
+        let (rows, fits) = push_all((0..=most).map(|column| (1, column)), 9);
+        assert_eq!((rows.cells.len(), fits), (MAX_PRINTED_CELLS, false));
+        let (rows, fits) = push_all((0..=most).map(|cell| (cell / (most - 5), cell)), 9);
+        assert_eq!((rows.numbers, rows.cells.len(), fits), (vec![0], MAX_PRINTED_CELLS - 5, false));
+        assert_eq!(rows.texts.len(), rows.cells.len());
+    }
+
+    #[test]
+    fn several_options_are_joined() {
+        let join = |written: &[&str]| {
+            let parse = |text: &&str| text.parse::<args::WrittenConditions>().unwrap();
+            let written: Vec<_> = written.iter().map(parse).collect();
+            join_conditions(&written).map_err(|error| error.exit_code())
+        };
+        assert_eq!(join(&["D=TX", "F>3"]), Ok("D=TX && F>3".to_owned()));
+        assert_eq!(join(&["D=", "A!="]), Ok("D= && A!=".to_owned()));
+        assert_eq!(join(&["D="]), Err(64));
+        assert_eq!(join(&["A=1"; 17]), Err(64));
+        assert!("D".parse::<args::WrittenConditions>().is_err());
+    }
+
+    #[test]
+    fn the_sum_is_printed_with_its_numbers() {
+        assert_eq!(sum_line("F", 2, Some(1_250.5)), "sum of F: 1250.5 (2 numbers)");
+        assert_eq!(sum_line("F", 1, None), "sum of F: larger than the largest number (1 number)");
+    }
+}

@@ -1,0 +1,194 @@
+//! Looks up a spreadsheet by its name or the beginning of its id in the caller's spreadsheet list.
+
+use std::time::{Duration, Instant};
+
+use cellar_api::wire::{SpreadsheetStatus, SpreadsheetView};
+use cellar_base::identity::LogId;
+use futures_util::future::try_join_all;
+
+use super::error::CliError;
+use super::list::{display_name, format_candidates};
+use crate::text::escape;
+use crate::{Client, ClientError, SpreadsheetsQuery};
+
+/// Minimum number of characters of the beginning of an id, so that a short name never matches an
+/// id by accident.
+const MIN_ID_PREFIX_CHARACTERS: usize = 4;
+const MAX_LISTED_CANDIDATES: usize = 10;
+/// A new spreadsheet is missing from the list for a moment.
+const LIST_DELAY: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+
+/// A spreadsheet, with its name if it is known. The name may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NamedSpreadsheet {
+    pub(super) id: LogId,
+    pub(super) name: Option<String>,
+}
+
+/// The spreadsheets among which to search. Each group is searched only if the groups before it do
+/// not contain the spreadsheet.
+pub(super) type SearchOrder = &'static [&'static [SpreadsheetStatus]];
+
+pub(super) const USABLE_FIRST: SearchOrder =
+    &[&[SpreadsheetStatus::Active, SpreadsheetStatus::Archived], &[SpreadsheetStatus::Deleted]];
+pub(super) const ARCHIVED_FIRST: SearchOrder =
+    &[&[SpreadsheetStatus::Archived], &[SpreadsheetStatus::Active], &[SpreadsheetStatus::Deleted]];
+pub(super) const DELETED_FIRST: SearchOrder =
+    &[&[SpreadsheetStatus::Deleted], &[SpreadsheetStatus::Active, SpreadsheetStatus::Archived]];
+
+/// `text` is a name or the beginning of an id.
+///
+/// # Errors
+/// Fails if no spreadsheet or several spreadsheets match.
+pub(super) async fn find_spreadsheet(
+    client: &Client,
+    text: &str,
+    order: SearchOrder,
+) -> Result<NamedSpreadsheet, CliError> {
+    let started = Instant::now();
+    loop {
+        let mut similar = Vec::new();
+        for statuses in order {
+            let spreadsheets = list_spreadsheets(client, statuses).await?;
+            match matches(&spreadsheets, text).as_slice() {
+                [] => similar.extend(similar_names(&spreadsheets, text)),
+                [found] => {
+                    return Ok(NamedSpreadsheet { id: found.id, name: Some(found.name.clone()) });
+                }
+                candidates => return Err(ambiguous(text, candidates)),
+            }
+        }
+        if started.elapsed() >= LIST_DELAY {
+            return Err(CliError::UnknownSpreadsheet { text: escape(text), similar });
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+async fn list_spreadsheets(
+    client: &Client,
+    statuses: &[SpreadsheetStatus],
+) -> Result<Vec<SpreadsheetView>, ClientError> {
+    let lists = statuses.iter().map(|status| {
+        client.spreadsheets(SpreadsheetsQuery::default().with_status(*status)).collect()
+    });
+    Ok(try_join_all(lists).await?.into_iter().flatten().collect())
+}
+
+/// A name and the beginning of an id have the same rank. Otherwise, a person could share a
+/// spreadsheet whose name is the beginning of another spreadsheet's id, to receive its edits.
+fn matches<'a>(spreadsheets: &'a [SpreadsheetView], text: &str) -> Vec<&'a SpreadsheetView> {
+    let lowercase = text.to_lowercase();
+    let is_prefix = lowercase.chars().count() >= MIN_ID_PREFIX_CHARACTERS;
+    let matches_text = |view: &&SpreadsheetView| {
+        view.name.to_lowercase() == lowercase
+            || (is_prefix && view.id.to_string().starts_with(&lowercase))
+    };
+    spreadsheets.iter().filter(matches_text).collect()
+}
+
+fn similar_names(spreadsheets: &[SpreadsheetView], text: &str) -> Vec<String> {
+    let lowercase = text.to_lowercase();
+    let is_similar = |view: &&SpreadsheetView| view.name.to_lowercase().contains(&lowercase);
+    let mut names: Vec<String> = spreadsheets.iter().filter(is_similar).map(display_name).collect();
+    names.sort_unstable();
+    names.truncate(MAX_LISTED_CANDIDATES);
+    names
+}
+
+fn ambiguous(text: &str, candidates: &[&SpreadsheetView]) -> CliError {
+    let listed: Vec<&SpreadsheetView> =
+        candidates.iter().copied().take(MAX_LISTED_CANDIDATES).collect();
+    let mut lines = format_candidates(&listed);
+    if candidates.len() > listed.len() {
+        lines.push(format!("and {} more", candidates.len() - listed.len()));
+    }
+    CliError::usage(
+        format!("{} spreadsheets match `{}`", candidates.len(), escape(text)),
+        format!("pass the id of one of them, or more characters of it:\n{}", lines.join("\n")),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_catalog::access::Role;
+
+    use super::*;
+
+    fn spreadsheet(id: &str, name: &str) -> SpreadsheetView {
+        SpreadsheetView {
+            id: id.parse().unwrap(),
+            name: name.to_owned(),
+            role: Role::Owner,
+            status: SpreadsheetStatus::Active,
+            status_since_s: None,
+            created_s: 0,
+            source: None,
+        }
+    }
+
+    fn listed() -> [SpreadsheetView; 4] {
+        [
+            spreadsheet("abcd0000-0000-0000-0000-000000000001", "Budget"),
+            spreadsheet("abcd0000-0000-0000-0000-000000000002", "budget"),
+            spreadsheet("abce0000-0000-0000-0000-000000000003", "Ärger"),
+            spreadsheet("00000000-0000-0000-0000-000000000004", "ABCE0"),
+        ]
+    }
+
+    fn found(text: &str) -> Vec<usize> {
+        let listed = listed();
+        let ids: Vec<LogId> = matches(&listed, text).iter().map(|view| view.id).collect();
+        (1..).zip(&listed).filter(|(_, view)| ids.contains(&view.id)).map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn names_match_regardless_of_case_and_ids_by_their_beginning() {
+        assert_eq!(found("äRGER"), [3]);
+        assert_eq!(found("BUDGET"), [1, 2]);
+        assert_eq!(found("abcd"), [1, 2]);
+        assert_eq!(found("ABCD0000-0000-0000-0000-000000000002"), [2]);
+        assert_eq!(found("Budge"), [0; 0]);
+        assert_eq!(found("0001"), [0; 0], "the end of an id");
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_has_a_minimum_length() {
+        let prefix = |length: usize| found("0000000000".split_at(length).0);
+        assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS), [4]);
+        assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS - 1), [0; 0]);
+    }
+
+    #[test]
+    fn a_name_never_hides_the_id_that_begins_like_it() {
+        assert_eq!(found("abce0"), [3, 4]);
+    }
+
+    #[test]
+    fn candidates_are_listed_up_to_a_maximum() {
+        let error = |count: usize| {
+            let views: Vec<_> = (0..count)
+                .map(|number| spreadsheet(&format!("{number:032x}"), "Budget\u{1b}"))
+                .collect();
+            let error = ambiguous("Budget", &views.iter().collect::<Vec<_>>());
+            assert_eq!(error.exit_code(), super::super::EXIT_USAGE);
+            let CliError::Usage { why, advice } = error else { panic!("not refused") };
+            assert!(why.contains(&format!("{count} spreadsheets match `Budget`")), "{why}");
+            advice.unwrap()
+        };
+        let most = error(MAX_LISTED_CANDIDATES);
+        assert_eq!(most.lines().count(), 1 + MAX_LISTED_CANDIDATES, "{most}");
+        assert!(!most.contains('\u{1b}') && most.contains("00000000-0000-0000-0000-000000000009"));
+        assert!(error(MAX_LISTED_CANDIDATES + 1).ends_with("\nand 1 more"));
+    }
+
+    #[test]
+    fn similar_names_contain_the_text_and_are_sorted() {
+        let mut spreadsheets = listed();
+        assert_eq!(similar_names(&spreadsheets, "UDG"), ["Budget", "budget"]);
+        spreadsheets.reverse();
+        assert_eq!(similar_names(&spreadsheets, "UDG"), ["Budget", "budget"]);
+        assert!(similar_names(&spreadsheets, "x").is_empty());
+    }
+}

@@ -1,0 +1,189 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use cellar_api::rebase::PendingMutation;
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::args;
+use super::context::Context;
+use super::destination::Destination;
+use super::error::CliError;
+use super::output::{Output, count};
+use super::resolve::NamedSpreadsheet;
+use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
+use crate::Spreadsheet;
+use crate::describe::describe_operation;
+use crate::editor::{Editor, RejectedEdit, SentEdits};
+use crate::live::{EditOutcome, LiveSheet, SetAsideEdits};
+
+/// Edits that a sync has made again, because the tables were restored, are sent by the next one.
+const MAX_SYNCS: usize = 10;
+
+struct SyncedSpreadsheet {
+    destination: Destination,
+    sent: SentEdits,
+    set_aside: Vec<SetAsideEdits>,
+    error: Option<CliError>,
+}
+
+#[derive(Serialize)]
+struct SyncedView<'a> {
+    spreadsheet: LogId,
+    sent: usize,
+    position: Option<Position>,
+    rejected: Vec<Value>,
+    set_aside: Vec<Value>,
+    error: Option<&'a str>,
+}
+
+pub(super) async fn send_waiting_edits(
+    context: &Context,
+    output: &Output,
+    args: args::Sync,
+) -> Result<u8, CliError> {
+    let spreadsheets = if args.all { find_waiting(context)? } else { vec![context.spreadsheet()?] };
+    let mut all_synced = Vec::new();
+    for spreadsheet in spreadsheets {
+        let synced = sync_spreadsheet(context, spreadsheet).await?;
+        let is_offline = synced.error.as_ref().is_some_and(CliError::is_offline);
+        all_synced.push(synced);
+        if is_offline {
+            break;
+        }
+    }
+    print_synced(output, &all_synced)?;
+    let needs_attention = all_synced.iter().any(SyncedSpreadsheet::needs_attention);
+    match all_synced.into_iter().find_map(|synced| synced.error) {
+        Some(error) => Err(error),
+        None if needs_attention => Ok(EXIT_DIFFERENCES),
+        None => Ok(EXIT_SUCCESS),
+    }
+}
+
+fn find_waiting(context: &Context) -> Result<Vec<Spreadsheet>, CliError> {
+    let client = context.client()?;
+    let mut ids = BTreeSet::new();
+    ids.append(&mut Editor::find_waiting(&client, &context.directory)?);
+    ids.append(&mut LiveSheet::find_waiting(&client, &context.directory)?);
+    Ok(ids.into_iter().map(|id| client.spreadsheet(id)).collect())
+}
+
+/// A failure to send edits is part of the result, so that other spreadsheets are synced as well.
+async fn sync_spreadsheet(
+    context: &Context,
+    spreadsheet: Spreadsheet,
+) -> Result<SyncedSpreadsheet, CliError> {
+    let named = NamedSpreadsheet { id: spreadsheet.id(), name: None };
+    let destination = match context.selected_destination() {
+        Ok(selected) if selected.spreadsheet.id == named.id => selected,
+        Ok(_) | Err(_) => context.destination(named)?,
+    };
+    let (sent, set_aside, error) = (SentEdits::default(), Vec::new(), None);
+    let mut synced = SyncedSpreadsheet { destination, sent, set_aside, error };
+    synced.error = send_all(context, spreadsheet, &mut synced).await.err();
+    Ok(synced)
+}
+
+async fn send_all(
+    context: &Context,
+    spreadsheet: Spreadsheet,
+    synced: &mut SyncedSpreadsheet,
+) -> Result<(), CliError> {
+    context.editor(&spreadsheet).send_waiting(&mut synced.sent).await?;
+    let live_count = LiveSheet::count_unsent_edits(spreadsheet.clone(), &context.directory)?;
+    if live_count > 0 {
+        let live = LiveSheet::open(spreadsheet, &context.directory).await?;
+        sync_live(live, synced).await?;
+    }
+    Ok(())
+}
+
+async fn sync_live(mut live: LiveSheet, synced: &mut SyncedSpreadsheet) -> Result<(), CliError> {
+    for _ in 0..MAX_SYNCS {
+        let describe = |edit: &PendingMutation| (edit.id, describe_operation(&edit.operation));
+        let mut descriptions: BTreeMap<u64, String> =
+            live.pending().map(|(edit, _)| describe(edit)).collect();
+        if descriptions.is_empty() {
+            return Ok(());
+        }
+        let report = live.sync().await?;
+        for settlement in report.settled {
+            let description = descriptions.remove(&settlement.id).unwrap_or_default();
+            let rejection = match &settlement.outcome {
+                EditOutcome::Rejected(rejection) => Some(rejection),
+                EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => None,
+            };
+            synced.sent.record(description, settlement.position, rejection);
+        }
+        synced.set_aside.extend(report.set_aside);
+    }
+    match live.pending().count() {
+        0 => Ok(()),
+        waiting => Err(CliError::StillWaiting { waiting: count(waiting, "edit", "edits") }),
+    }
+}
+
+fn print_synced(output: &Output, all_synced: &[SyncedSpreadsheet]) -> Result<(), CliError> {
+    let sent_count: usize = all_synced.iter().map(|synced| synced.sent.committed).sum();
+    let views: Vec<Value> = all_synced.iter().map(SyncedSpreadsheet::to_json).collect();
+    output.print_json(&json!({ "sent": sent_count, "spreadsheets": views }))?;
+    for synced in all_synced {
+        synced.print(output)?;
+    }
+    let is_complete = all_synced.iter().all(|synced| synced.error.is_none());
+    if is_complete && all_synced.iter().all(SyncedSpreadsheet::is_empty) {
+        output.print_line("No edits were waiting.")?;
+    }
+    Ok(())
+}
+
+impl SyncedSpreadsheet {
+    fn is_empty(&self) -> bool {
+        self.sent.committed == 0 && !self.needs_attention()
+    }
+
+    fn needs_attention(&self) -> bool {
+        !self.sent.rejected.is_empty() || !self.set_aside.is_empty()
+    }
+
+    fn to_json(&self) -> Value {
+        let error = self.error.as_ref().map(ToString::to_string);
+        let rejected = |edit: &RejectedEdit| {
+            let RejectedEdit { description, rejection } = edit;
+            json!({ "edit": description, "reason": rejection.reason, "detail": rejection.detail })
+        };
+        let view = SyncedView {
+            spreadsheet: self.destination.spreadsheet.id,
+            sent: self.sent.committed,
+            position: self.sent.position,
+            rejected: self.sent.rejected.iter().map(rejected).collect(),
+            set_aside: self
+                .set_aside
+                .iter()
+                .map(|aside| json!({ "file": aside.file, "edits": aside.edits }))
+                .collect(),
+            error: error.as_deref(),
+        };
+        self.destination.add_to(&view)
+    }
+
+    fn print(&self, output: &Output) -> Result<(), CliError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let position = self.sent.position.map(|position| format!("   at {position}"));
+        let edits = count(self.sent.committed, "edit", "edits");
+        output.print_line(format!("Sent {edits}{}", position.unwrap_or_default()))?;
+        for RejectedEdit { description, rejection } in &self.sent.rejected {
+            output.print_line(format!("Rejected: {description}: {}", rejection.detail))?;
+        }
+        for SetAsideEdits { file, edits } in &self.set_aside {
+            let edits = count(*edits, "edit", "edits");
+            output.print_line(format!("Not sent again: {edits}, stored in {}", file.display()))?;
+        }
+        self.destination.print(*output);
+        Ok(())
+    }
+}

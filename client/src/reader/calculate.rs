@@ -1,0 +1,87 @@
+//! Calculates the formulas of the cells that were read.
+
+use cellar_base::limits::MAX_READ_BAND_TILES;
+use cellar_calculation::{
+    CalculatedWorkbook, Calculation, CalculationStep, CellWindow, has_formulas,
+};
+use cellar_sheet::operation::SheetId;
+use cellar_snapshot::cells::TileCell;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::objects::Fetch;
+use cellar_snapshot::tile::Tile;
+use cellar_snapshot::view;
+
+use super::ReaderError;
+use super::objects::SnapshotSource;
+use super::opened::ReadableState;
+
+impl ReadableState {
+    /// Gives formulas among the cells of a sheet their calculated values. Loads the cells that they
+    /// read.
+    pub(super) async fn calculate(
+        &mut self,
+        source: &SnapshotSource,
+        sheet: SheetId,
+        cells: &mut [TileCell],
+    ) -> Result<(), ReaderError> {
+        if !has_formulas(cells) {
+            return Ok(());
+        }
+        let mut calculation =
+            self.calculation.take().unwrap_or_else(|| self.new_calculation(source));
+        calculation.start_window(sheet, cells);
+        self.run(source, &mut calculation).await?;
+        calculation.show_results(sheet, cells);
+        self.calculation = Some(calculation);
+        Ok(())
+    }
+
+    fn new_calculation(&self, source: &SnapshotSource) -> Calculation {
+        let seed = CalculatedWorkbook::seed(source.log(), self.position);
+        Calculation::new(CalculatedWorkbook::new(&self.metadata, self.created_s, seed))
+    }
+
+    async fn run(
+        &mut self,
+        source: &SnapshotSource,
+        calculation: &mut Calculation,
+    ) -> Result<(), ReaderError> {
+        loop {
+            match calculation.step() {
+                CalculationStep::Done => return Ok(()),
+                CalculationStep::Cells(windows) => {
+                    for window in windows {
+                        let tile = self.read_tile(source, &window).await?;
+                        calculation.supply(&window, &tile);
+                    }
+                }
+                CalculationStep::LongTexts(hashes) => {
+                    let hashes = hashes.into_iter().map(ChunkHash).collect();
+                    let mut texts = self.load_texts(source, &hashes).await?;
+                    for hash in &hashes {
+                        calculation.supply_text(&hash.0, texts.take(hash));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn read_tile(
+        &mut self,
+        source: &SnapshotSource,
+        CellWindow { sheet, window }: &CellWindow,
+    ) -> Result<Tile, ReaderError> {
+        if self.objects.tile_count() > MAX_READ_BAND_TILES {
+            self.objects.drop_tiles();
+        }
+        loop {
+            let (root, tabs) = (self.root.as_ref(), &self.metadata.tabs);
+            let fetch = view::read_window(root, &self.tail, tabs, *sheet, window, &self.objects)
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
+            match fetch {
+                Fetch::Ready(tile) => return Ok(tile),
+                Fetch::Missing(objects) => source.load_chunks(&objects, &mut self.objects).await?,
+            }
+        }
+    }
+}

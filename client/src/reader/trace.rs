@@ -1,0 +1,188 @@
+//! The cells that a formula reads, and the formulas that read a cell.
+
+use cellar_base::limits::MAX_TRACED_FORMULAS;
+use cellar_base::position::Position;
+use cellar_formula::Formula;
+use cellar_formula::expression::Node;
+use cellar_formula::reference::{Area, Reference, quoted_sheet_name, write_reference};
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::WorkbookMetadata;
+use cellar_sheet::operation::SheetId;
+use cellar_snapshot::tile::Tile;
+use serde::Serialize;
+
+use super::objects::SnapshotSource;
+use super::opened::ReadableState;
+use super::window::Bands;
+use super::{Reader, ReaderError};
+
+/// The cells that a cell reads, and the formulas that read it. Only direct connections are included.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Trace {
+    /// Position of the state that was read.
+    pub position: Position,
+    /// The cell with its sheet, such as `Sheet1!B2`.
+    pub cell: String,
+    /// Content of the cell.
+    pub content: Cell,
+    /// The cells and ranges that the formula names, with their sheets, in the order of the formula.
+    /// References that the formula calculates, as with `INDIRECT`, are not included.
+    pub reads: Vec<String>,
+    /// The formulas that read the cell, by sheet, row and column.
+    pub read_by: Vec<TracedFormula>,
+    /// Whether `read_by` contains all formulas that name the cell. If not, there are more than
+    /// [`MAX_TRACED_FORMULAS`].
+    pub complete: bool,
+}
+
+/// A formula that reads a traced cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TracedFormula {
+    /// The cell with its sheet, such as `Sheet1!B2`.
+    pub cell: String,
+    /// Text of the formula.
+    pub formula: String,
+}
+
+impl Reader {
+    /// Returns the cells that the formula of a cell reads, and the formulas that read the cell. The
+    /// cell is in the sheet named `sheet` (case-insensitive), or in the first sheet if `sheet` is
+    /// `None`. All formulas of the spreadsheet are searched.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReaderError`] if cells cannot be read, in particular a problem of kind
+    /// `SheetNotFound` if the sheet does not exist.
+    pub async fn trace(
+        &mut self,
+        sheet: Option<&str>,
+        cell: CellName,
+    ) -> Result<Trace, ReaderError> {
+        let rectangle = Rectangle { first: cell, last: cell };
+        let reply = self.cells(sheet, rectangle).await?;
+        let content = reply.cells.into_iter().next().map(|found| found.cell).unwrap_or_default();
+        let metadata = &self.state.metadata;
+        let formula = content.formula.as_ref();
+        let parsed = formula.and_then(|text| Formula::parse(text, &metadata.tabs).ok());
+        let reads = parsed.map_or_else(Vec::new, |parsed| {
+            let references = all_references(&parsed, metadata).into_iter();
+            references.map(|reference| named(&reference, reply.sheet, metadata)).collect()
+        });
+        let searched = Searched { sheet: reply.sheet, cell };
+        let mut trace = Trace {
+            position: self.state.position,
+            cell: cell_with_sheet(reply.sheet, cell, metadata),
+            content,
+            reads,
+            read_by: Vec::new(),
+            complete: true,
+        };
+        self.state.find_readers(&self.source, searched, &mut trace).await?;
+        Ok(trace)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    sheet: SheetId,
+    cell: CellName,
+}
+
+impl Searched {
+    fn is_read_by(
+        self,
+        formula: &Formula,
+        own_sheet: SheetId,
+        metadata: &WorkbookMetadata,
+    ) -> bool {
+        all_references(formula, metadata).iter().any(|reference| {
+            let area = reference.area.rectangle();
+            reference.sheet_number(own_sheet) == Some(self.sheet)
+                && area.is_some_and(|area| contains(area, self.cell))
+        })
+    }
+}
+
+fn contains(area: Rectangle, cell: CellName) -> bool {
+    (area.first.row..=area.last.row).contains(&cell.row)
+        && (area.first.column..=area.last.column).contains(&cell.column)
+}
+
+/// Returns the references of a formula, and those of the names that it uses.
+fn all_references(formula: &Formula, metadata: &WorkbookMetadata) -> Vec<Reference> {
+    let mut references = Vec::new();
+    for node in formula.expression().nodes() {
+        match node {
+            Node::Reference(reference) if reference.area != Area::Deleted => {
+                references.push(reference.clone());
+            }
+            Node::Name(name) => {
+                let named = metadata.names.get(name);
+                references.extend(named.into_iter().flat_map(|named| named.references()));
+            }
+            _ => {}
+        }
+    }
+    references
+}
+
+fn cell_with_sheet(sheet: SheetId, cell: CellName, metadata: &WorkbookMetadata) -> String {
+    let name = metadata.tabs.name(sheet).unwrap_or_default();
+    format!("{}!{cell}", quoted_sheet_name(name))
+}
+
+fn named(reference: &Reference, own_sheet: SheetId, metadata: &WorkbookMetadata) -> String {
+    let mut text = String::new();
+    write_reference(&reference.on_another_sheet(own_sheet), &metadata.tabs, &mut text);
+    text
+}
+
+impl ReadableState {
+    async fn find_readers(
+        &mut self,
+        source: &SnapshotSource,
+        searched: Searched,
+        trace: &mut Trace,
+    ) -> Result<(), ReaderError> {
+        for sheet in self.metadata.tabs.order().to_vec() {
+            let Some(metadata) = self.metadata.sheets.get(&sheet) else { continue };
+            let extent = metadata.extent;
+            if extent.columns == 0 {
+                continue;
+            }
+            let mut bands = Bands::new(0..extent.rows, 0..extent.columns);
+            while let Some(band) = self.next_band(source, sheet, &mut bands).await? {
+                bands.adapt_height(band.cell_count());
+                self.add_readers(&band, sheet, searched, trace);
+                if !trace.complete {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_readers(&self, band: &Tile, sheet: SheetId, searched: Searched, trace: &mut Trace) {
+        let mut found = Vec::new();
+        for column in &band.columns {
+            for (row, text) in column.formulas.iter() {
+                let formula = Formula::parse(text, &self.metadata.tabs);
+                if formula.is_ok_and(|parsed| searched.is_read_by(&parsed, sheet, &self.metadata)) {
+                    found.push((CellName { row, column: column.index }, text));
+                }
+            }
+        }
+        found.sort_by_key(|(cell, _)| (cell.row, cell.column));
+        for (cell, text) in found {
+            if trace.read_by.len() == MAX_TRACED_FORMULAS {
+                trace.complete = false;
+                return;
+            }
+            let cell = cell_with_sheet(sheet, cell, &self.metadata);
+            trace.read_by.push(TracedFormula { cell, formula: text.to_owned() });
+        }
+    }
+}

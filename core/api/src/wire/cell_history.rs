@@ -1,0 +1,187 @@
+//! The history of cells: `GET /v1/spreadsheets/{id}/cells/history`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cellar_base::limits::MAX_CELL_HISTORY_SPANS;
+use cellar_base::position::Position;
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{SheetId, Span, Spans};
+use cellar_sheet::tracked_cells::TrackedCells;
+use cellar_sheet::workbook::CellDiff;
+use serde::{Deserialize, Serialize};
+
+use super::MergedView;
+
+/// Changes of some cells, newest first. The cells are followed back through inserted and deleted rows
+/// and columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CellHistoryReply {
+    /// One page of changes. A page may be empty even if it is not the last one.
+    pub changes: Vec<CellHistoryEntry>,
+    /// Whether changes of the last entry on this page were omitted because the page would otherwise
+    /// be too large. To get all of them, request a smaller range.
+    #[serde(default)]
+    pub truncated: bool,
+    /// Cursor of the next page, which has older changes. Absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A change of the cells whose history was requested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CellHistoryEntry {
+    /// Position of the entry with the change.
+    pub position: Position,
+    /// Time of the entry in seconds since the Unix epoch.
+    pub created_s: u64,
+    /// Author of the entry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// Where the change was made, if it was merged from a fork. `created_s` is then the time of the
+    /// merge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MergedView>,
+    /// Number of the sheet.
+    pub sheet: SheetId,
+    /// Name of the sheet after the change.
+    pub name: String,
+    /// The change.
+    pub change: CellHistoryChange,
+}
+
+/// A change of the cells whose history was requested. Rows and columns have the indices that they had
+/// at the entry.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum CellHistoryChange {
+    /// The value or formula of a cell was changed. Number formats are absent.
+    Cell(CellDiff),
+    /// These rows were inserted, with the requested cells in them.
+    RowsInserted(Spans),
+    /// These columns were inserted, with the requested cells in them.
+    ColumnsInserted(Spans),
+    /// These rows were deleted. Only in the history of a whole sheet.
+    RowsDeleted(Spans),
+    /// These columns were deleted. Only in the history of a whole sheet.
+    ColumnsDeleted(Spans),
+    /// The sheet was added, or recovered by an undo.
+    SheetAdded,
+    /// The sheet was imported with its cells. Cells have no older history.
+    SheetImported,
+}
+
+/// Where a page of the history of cells starts: an entry, and the cells as they are numbered after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellHistoryCursor {
+    /// Position of the newest entry of the page.
+    pub position: Position,
+    /// The cells, as they are numbered at `position`.
+    pub cells: TrackedCells,
+}
+
+/// Error for a text that is not a cursor of the history of cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the cursor is invalid; send the `next` of the preceding page unchanged")]
+pub struct NotACellHistoryCursor;
+
+impl fmt::Display for CellHistoryCursor {
+    /// Writes `POSITION~SHEET~ROWS~COLUMNS`, with spans such as `0-2.5-1`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { position, cells } = self;
+        write!(formatter, "{}~{}", position.pack(), cells.sheet.0)?;
+        for spans in [&cells.rows, &cells.columns] {
+            let spans: Vec<String> =
+                spans.iter().map(|span| format!("{}-{}", span.first, span.count)).collect();
+            write!(formatter, "~{}", spans.join("."))?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for CellHistoryCursor {
+    type Err = NotACellHistoryCursor;
+
+    fn from_str(text: &str) -> Result<Self, NotACellHistoryCursor> {
+        parse_cursor(text).ok_or(NotACellHistoryCursor)
+    }
+}
+
+fn parse_cursor(text: &str) -> Option<CellHistoryCursor> {
+    let mut parts = text.split('~');
+    let position = Position::unpack(parts.next()?.parse().ok()?).ok()?;
+    let sheet = SheetId(parts.next()?.parse().ok()?);
+    let rows = parse_spans(parts.next()?, Axis::Rows)?;
+    let columns = parse_spans(parts.next()?, Axis::Columns)?;
+    if parts.next().is_some() {
+        return None;
+    }
+    Some(CellHistoryCursor { position, cells: TrackedCells { sheet, rows, columns } })
+}
+
+fn parse_spans(text: &str, axis: Axis) -> Option<Spans> {
+    let mut spans: Vec<Span> = Vec::new();
+    for span in text.split('.') {
+        let (first, count) = span.split_once('-')?;
+        let span = Span { first: first.parse().ok()?, count: count.parse().ok()? };
+        let previous_end = spans.last().map_or(0, |previous| previous.end());
+        let end = span.first.checked_add(span.count)?;
+        let is_valid = span.count > 0 && span.first >= previous_end && end <= axis.limit();
+        if !is_valid || spans.len() >= MAX_CELL_HISTORY_SPANS {
+            return None;
+        }
+        spans.push(span);
+    }
+    Some(Spans::from_sorted(spans))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(rows: Spans) -> CellHistoryCursor {
+        let position = Position::new(1, 42).unwrap();
+        let columns = Spans::all(Axis::Columns);
+        let cells = TrackedCells { sheet: SheetId(3), rows, columns };
+        CellHistoryCursor { position, cells }
+    }
+
+    #[test]
+    fn cursors_round_trip() {
+        for rows in [Spans::one(0, 1), Spans::of([1, 2, 7]), Spans::all(Axis::Rows)] {
+            let cursor = cursor(rows);
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        assert_eq!(cursor(Spans::of([1, 2, 7])).to_string(), "4294967338~3~1-2.7-1~0-4194304");
+    }
+
+    #[test]
+    fn rejects_other_texts() {
+        for text in [
+            "",
+            "0~0~0-1",
+            "0~0~0-1~0-1~0-1",
+            "9007199254740992~0~0-1~0-1",
+            "0~0~~0-1",
+            "0~0~0-0~0-1",
+            "0~0~5-1.4-1~0-1",
+            "0~0~1-4294967295~0-1",
+            "0~0~1073741824-1~0-1",
+            "0~x~0-1~0-1",
+        ] {
+            assert_eq!(text.parse::<CellHistoryCursor>(), Err(NotACellHistoryCursor), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_the_spans() {
+        let spans = |count: usize| Spans::of((0..u32::try_from(count).unwrap()).map(|row| 2 * row));
+        let most = cursor(spans(MAX_CELL_HISTORY_SPANS));
+        assert_eq!(most.to_string().parse(), Ok(most));
+        let more = cursor(spans(MAX_CELL_HISTORY_SPANS + 1)).to_string();
+        assert!(more.parse::<CellHistoryCursor>().is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Finding cells and filtering rows: `GET /v1/spreadsheets/{id}/cells/find` and `…/cells/filter`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cellar_base::position::Position;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::CellAt;
+use serde::{Deserialize, Serialize};
+
+/// Cells that contain a text, in the order of sheets, rows and columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FindReply {
+    /// Position of the state that was searched. To search further pages of the same state, send it as
+    /// `at`.
+    pub position: Position,
+    /// Incarnation of the tables: the number of times that they were restored.
+    pub incarnation: u32,
+    /// Number of cells that were found for this page.
+    pub count: u64,
+    /// One page of cells, which may be empty even if it is not the last one. Always empty with
+    /// `count_only`.
+    pub cells: Vec<FoundCell>,
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A cell that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FoundCell {
+    /// Number of the sheet.
+    pub sheet: SheetId,
+    /// Name of the sheet.
+    pub name: String,
+    /// Row, from 0.
+    pub row: u32,
+    /// Column, from 0.
+    pub column: u32,
+    /// Content of the cell.
+    #[serde(flatten)]
+    pub cell: Cell,
+}
+
+impl FoundCell {
+    /// Returns the reference of the cell in its sheet, such as `B3`.
+    #[must_use]
+    pub fn cell_name(&self) -> CellName {
+        CellName { row: self.row, column: self.column }
+    }
+
+    /// Returns the text that the cell displays.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.cell.text()
+    }
+}
+
+/// Rows that fulfil conditions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FilterReply {
+    /// Number of the sheet.
+    pub sheet: SheetId,
+    /// Name of the sheet.
+    pub name: String,
+    /// Position of the state that was read. To read further pages of the same state, send it as `at`.
+    pub position: Position,
+    /// Incarnation of the tables: the number of times that they were restored.
+    pub incarnation: u32,
+    /// Number of rows that were found for this page. A row whose cells are on several pages is counted by
+    /// the first of them.
+    pub rows: u64,
+    /// Sum of the column `sum` over these rows, if it was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<PageSum>,
+    /// One page of the cells of these rows that are not blank, ordered by row and column. A page may be
+    /// empty even if it is not the last one. Always empty with `count_only`.
+    pub cells: Vec<CellAt>,
+    /// Cursor of the next page, which is a cell in A1 notation. Absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// The numbers of a column on one page, added up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PageSum {
+    /// Number of numbers. Other values are not added.
+    pub numbers: u64,
+    /// Numbers whose exact sum is the exact sum of the page. The sum of all parts of all pages is the sum
+    /// of the column. If the parts are added without rounding errors, it does not depend on where pages
+    /// end.
+    pub parts: Vec<f64>,
+    /// Whether the sum of the page is larger than the largest number. The parts are then incomplete.
+    #[serde(default)]
+    pub too_large: bool,
+}
+
+/// Where a page of found cells starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindCursor {
+    /// Sheet of the cell.
+    pub sheet: SheetId,
+    /// First cell of the page.
+    pub cell: CellName,
+}
+
+/// Error for a text that is not a cursor of found cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the cursor is invalid; send the `next` of the preceding page unchanged")]
+pub struct NotAFindCursor;
+
+impl fmt::Display for FindCursor {
+    /// Writes the number of the sheet and the cell, such as `3~B7`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}~{}", self.sheet.0, self.cell)
+    }
+}
+
+impl FromStr for FindCursor {
+    type Err = NotAFindCursor;
+
+    fn from_str(text: &str) -> Result<Self, NotAFindCursor> {
+        let (sheet, cell) = text.split_once('~').ok_or(NotAFindCursor)?;
+        let sheet = sheet.parse().map(SheetId).map_err(|_| NotAFindCursor)?;
+        let cell = cell.parse().map_err(|_| NotAFindCursor)?;
+        Ok(Self { sheet, cell })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_round_trip() {
+        let cursor = FindCursor { sheet: SheetId(3), cell: CellName { row: 6, column: 1 } };
+        assert_eq!(cursor.to_string(), "3~B7");
+        assert_eq!("3~B7".parse(), Ok(cursor));
+        for text in ["", "3", "~B7", "3~", "3~B", "3~B7:C8", "x~B7", "3~B7~", "4294967296~B7"] {
+            assert_eq!(text.parse::<FindCursor>(), Err(NotAFindCursor), "{text}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Limits of the calculation of formulas.
+
+/// Maximum number of formulas that one read of a window evaluates, each evaluation counted. The
+/// others are stale.
+pub const MAX_CALCULATION_FORMULAS: u64 = 200_000;
+/// Maximum number of cells that one read of a window loads for its formulas.
+pub const MAX_CALCULATION_CELLS_LOADED: u64 = 4_000_000;
+/// Maximum number of cells that the formulas of one read of a window read, each reading counted.
+pub const MAX_CALCULATION_CELLS_READ: u64 = 100_000_000;
+/// Maximum number of steps of all formulas of one read of a window. A step is a call, an operator or
+/// a value that it processes.
+pub const MAX_CALCULATION_STEPS: u64 = 50_000_000;
+/// Maximum memory of the cells that a calculation keeps between reads, in bytes.
+pub const MAX_CALCULATION_BYTES: usize = 128 * 1024 * 1024;
+/// Maximum number of long texts, which are separate objects, that one read of a window loads for its
+/// formulas.
+pub const MAX_CALCULATION_LONG_TEXTS: usize = 64;

@@ -1,0 +1,268 @@
+//! Cells of a part of a column.
+
+use std::sync::Arc;
+
+use cellar_sheet::cell::Value;
+use cellar_snapshot::tile::{TileColumn, TileValue};
+
+/// Number of rows of a block. A formula that reads one cell loads the block that contains it.
+pub(crate) const BLOCK_ROWS: u32 = 512;
+
+/// Cells of `BLOCK_ROWS` rows of a column.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Block {
+    /// Parts in the order of rows, without gaps. Rows after the last part are empty.
+    pub(crate) parts: Vec<Part>,
+    /// Formulas in the order of rows.
+    pub(crate) formulas: Vec<FormulaCell>,
+    /// Number formats of cells in the order of rows, which are relative to the block.
+    formats: Vec<(u32, Arc<str>)>,
+}
+
+/// Consecutive cells of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    /// Row after the last one, relative to the block.
+    pub(crate) end: u32,
+    pub(crate) cells: PartCells,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum PartCells {
+    Empty,
+    Numbers(Vec<f64>),
+    Values(Vec<Value>),
+    /// Results of formulas, from the formula with this index on.
+    Formulas {
+        first: usize,
+        results: Vec<Value>,
+    },
+    /// A text that is stored as a separate object, with this hash.
+    LongText([u8; 32]),
+}
+
+/// A formula and its result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FormulaCell {
+    /// Row relative to the block.
+    pub(crate) row: u32,
+    pub(crate) formula: Arc<str>,
+    /// The value that the cell has besides its formula, such as the value in an imported file.
+    pub(crate) stored: Value,
+    pub(crate) state: FormulaState,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FormulaState {
+    Unknown,
+    /// The formula is being evaluated and waits for other cells.
+    Open,
+    /// The part of the block has the result. The note explains an error value.
+    Calculated(Explanation),
+    Stale {
+        note: Arc<str>,
+    },
+}
+
+/// Number format and note of a result.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Explanation {
+    /// Number format in which the result is displayed, or `None` for that of the cell.
+    pub(crate) format: Option<Arc<str>>,
+    /// Meaning of an error value.
+    pub(crate) note: Option<Arc<str>>,
+}
+
+impl Block {
+    /// Creates a block from the rows of a column from `first_row` on. The column may be a part of a
+    /// larger window.
+    pub(crate) fn new(column: &TileColumn, first_row: u32) -> Self {
+        let values = &column.values;
+        let start = values.count_above(first_row);
+        let end = values.count_above(first_row.saturating_add(BLOCK_ROWS));
+        let mut block = Self::default();
+        let cells = values.rows().iter().zip(values.values());
+        for (row, value) in cells.skip(start).take(end.saturating_sub(start)) {
+            let offset = row - first_row;
+            match (column.formulas.at(*row), value) {
+                (Some(formula), _) => {
+                    block.push_formula(offset, formula, block_value(column, value));
+                }
+                (None, TileValue::LongText(index)) => {
+                    if let Some(text) = values.long_text(*index) {
+                        block.push(offset, PartCells::LongText(text.hash));
+                    }
+                }
+                (None, TileValue::Empty) => {}
+                (None, TileValue::Number(number)) => block.push_number(offset, *number),
+                (None, _) => block.push_value(offset, block_value(column, value)),
+            }
+        }
+        block.formats = formats_of(column, first_row);
+        block
+    }
+
+    /// Returns the number format of the cell itself, in a row relative to the block.
+    pub(crate) fn own_format(&self, row: u32) -> Option<&Arc<str>> {
+        let index = self.formats.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+        self.formats.get(index).map(|(_, format)| format)
+    }
+
+    fn end(&self) -> u32 {
+        self.parts.last().map_or(0, |part| part.end)
+    }
+
+    fn push(&mut self, row: u32, cells: PartCells) {
+        if self.end() < row {
+            self.parts.push(Part { end: row, cells: PartCells::Empty });
+        }
+        self.parts.push(Part { end: row + 1, cells });
+    }
+
+    fn push_number(&mut self, row: u32, number: f64) {
+        match self.parts.last_mut() {
+            Some(Part { end, cells: PartCells::Numbers(numbers) }) if *end == row => {
+                numbers.push(number);
+                *end += 1;
+            }
+            _ => self.push(row, PartCells::Numbers(vec![number])),
+        }
+    }
+
+    fn push_value(&mut self, row: u32, value: Value) {
+        match self.parts.last_mut() {
+            Some(Part { end, cells: PartCells::Values(values) }) if *end == row => {
+                values.push(value);
+                *end += 1;
+            }
+            _ => self.push(row, PartCells::Values(vec![value])),
+        }
+    }
+
+    fn push_formula(&mut self, row: u32, formula: &str, stored: Value) {
+        let index = self.formulas.len();
+        let (formula, state) = (Arc::from(formula), FormulaState::Unknown);
+        self.formulas.push(FormulaCell { row, formula, stored, state });
+        match self.parts.last_mut() {
+            Some(Part { end, cells: PartCells::Formulas { results, .. } }) if *end == row => {
+                results.push(Value::Empty);
+                *end += 1;
+            }
+            _ => {
+                let results = vec![Value::Empty];
+                self.push(row, PartCells::Formulas { first: index, results });
+            }
+        }
+    }
+
+    /// Returns the index of the formula in a row relative to the block.
+    pub(crate) fn formula_index(&self, row: u32) -> Option<usize> {
+        self.formulas.binary_search_by_key(&row, |formula| formula.row).ok()
+    }
+
+    /// Returns the part that contains a row relative to the block, and its first row.
+    pub(crate) fn part_at(&self, row: u32) -> Option<(&Part, u32)> {
+        let index = self.parts.partition_point(|part| part.end <= row);
+        let part = self.parts.get(index)?;
+        let before = index.checked_sub(1).and_then(|before| self.parts.get(before));
+        Some((part, before.map_or(0, |before| before.end)))
+    }
+
+    /// Stores the result of the formula in a row relative to the block.
+    pub(crate) fn set_result(&mut self, row: u32, result: Value, explanation: Explanation) {
+        let index = self.parts.partition_point(|part| part.end <= row);
+        let before = index.checked_sub(1).and_then(|before| self.parts.get(before));
+        let first_row = before.map_or(0, |before| before.end);
+        if let Some(Part { cells: PartCells::Formulas { results, .. }, .. }) =
+            self.parts.get_mut(index)
+            && let Some(slot) = results.get_mut((row - first_row) as usize)
+        {
+            *slot = result;
+        }
+        self.set_state(row, FormulaState::Calculated(explanation));
+    }
+
+    pub(crate) fn set_state(&mut self, row: u32, state: FormulaState) {
+        if let Some(index) = self.formula_index(row)
+            && let Some(formula) = self.formulas.get_mut(index)
+        {
+            formula.state = state;
+        }
+    }
+
+    /// Replaces a long text by its whole text.
+    pub(crate) fn fill_in_text(&mut self, hash: &[u8; 32], value: &Value) {
+        for part in &mut self.parts {
+            if part.cells == PartCells::LongText(*hash) {
+                part.cells = PartCells::Values(vec![value.clone()]);
+            }
+        }
+    }
+
+    /// Returns the number of cells that are not empty.
+    pub(crate) fn cell_count(&self) -> u64 {
+        let count = |part: &Part| match &part.cells {
+            PartCells::Empty => 0,
+            PartCells::Numbers(numbers) => numbers.len(),
+            PartCells::Values(values) => values.len(),
+            PartCells::Formulas { results, .. } => results.len(),
+            PartCells::LongText(_) => 1,
+        };
+        self.parts.iter().map(|part| u64::try_from(count(part)).unwrap_or(u64::MAX)).sum()
+    }
+
+    /// Returns the approximate memory in bytes, without the texts of results.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let value_bytes = |value: &Value| match value {
+            Value::Text(text) => size_of::<Value>() + text.len(),
+            _ => size_of::<Value>(),
+        };
+        let part_bytes = |part: &Part| match &part.cells {
+            PartCells::Empty | PartCells::LongText(_) => 0,
+            PartCells::Numbers(numbers) => numbers.len() * size_of::<f64>(),
+            PartCells::Values(values) | PartCells::Formulas { results: values, .. } => {
+                values.iter().map(value_bytes).sum()
+            }
+        };
+        let formula_bytes = |formula: &FormulaCell| {
+            size_of::<FormulaCell>() + formula.formula.len() + value_bytes(&formula.stored)
+        };
+        size_of::<Self>()
+            + self.parts.iter().map(|part| size_of::<Part>() + part_bytes(part)).sum::<usize>()
+            + self.formulas.iter().map(formula_bytes).sum::<usize>()
+            + self.formats.len() * size_of::<(u32, Arc<str>)>()
+    }
+}
+
+/// Equal formats one after the other share their text.
+fn formats_of(column: &TileColumn, first_row: u32) -> Vec<(u32, Arc<str>)> {
+    let layer = &column.formats;
+    let start = layer.count_above(first_row);
+    let end = layer.count_above(first_row.saturating_add(BLOCK_ROWS));
+    let mut formats: Vec<(u32, Arc<str>)> = Vec::with_capacity(end.saturating_sub(start));
+    for index in start..end {
+        let (Some(row), Some(text)) = (layer.rows().get(index), layer.get(index)) else { continue };
+        let format = match formats.last() {
+            Some((_, last)) if **last == *text => Arc::clone(last),
+            _ => Arc::from(text),
+        };
+        formats.push((row - first_row, format));
+    }
+    formats
+}
+
+/// A long text is replaced by its preview.
+fn block_value(column: &TileColumn, value: &TileValue) -> Value {
+    let texts = column.values.texts();
+    match value {
+        TileValue::Empty => Value::Empty,
+        TileValue::Number(number) => Value::Number(*number),
+        TileValue::Bool(boolean) => Value::Bool(*boolean),
+        TileValue::Error(code) => Value::Error(*code),
+        TileValue::Text(span) => Value::Text(span.of(texts).to_owned()),
+        TileValue::LongText(index) => match column.values.long_text(*index) {
+            Some(text) => Value::Text(text.preview.of(texts).to_owned()),
+            None => Value::Empty,
+        },
+    }
+}

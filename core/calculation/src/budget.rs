@@ -1,0 +1,133 @@
+//! Bounds of the work of one request.
+
+use cellar_base::limits::{
+    MAX_CALCULATION_CELLS_LOADED, MAX_CALCULATION_CELLS_READ, MAX_CALCULATION_FORMULAS,
+    MAX_CALCULATION_STEPS,
+};
+use cellar_functions::limits::Limits;
+
+/// The work that is left for one request. It counts work instead of time, so that a reader with a
+/// slow machine sees the same values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    formulas: u64,
+    cells_loaded: u64,
+    cells_read: u64,
+    steps: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            formulas: MAX_CALCULATION_FORMULAS,
+            cells_loaded: MAX_CALCULATION_CELLS_LOADED,
+            cells_read: MAX_CALCULATION_CELLS_READ,
+            steps: MAX_CALCULATION_STEPS,
+        }
+    }
+}
+
+impl Budget {
+    #[cfg(test)]
+    pub(crate) fn of(formulas: u64, cells_loaded: u64, cells_read: u64, steps: u64) -> Self {
+        Self { formulas, cells_loaded, cells_read, steps }
+    }
+
+    /// Counts the evaluation of a formula. Returns the limits of the evaluation, or why there is no
+    /// work left.
+    pub(crate) fn take_formula(&mut self) -> Result<Limits, Exhausted> {
+        let Some(formulas) = self.formulas.checked_sub(1) else { return Err(Exhausted::Formulas) };
+        self.formulas = formulas;
+        let whole = Limits::default();
+        Ok(Limits {
+            cells_read: whole.cells_read.min(self.cells_read),
+            steps: whole.steps.min(self.steps),
+            created_bytes: whole.created_bytes,
+        })
+    }
+
+    /// Counts the work of an evaluation.
+    pub(crate) fn take_evaluation(&mut self, cells_read: u64, steps: u64) {
+        self.cells_read = self.cells_read.saturating_sub(cells_read);
+        self.steps = self.steps.saturating_sub(steps);
+    }
+
+    /// Whether an evaluation that exceeded its limits could have exceeded them only because earlier
+    /// ones had used up a part of them.
+    pub(crate) fn is_short(limits: &Limits) -> bool {
+        *limits != Limits::default()
+    }
+
+    /// Counts cells that were loaded.
+    pub(crate) fn take_loaded(&mut self, cells: u64) {
+        self.cells_loaded = self.cells_loaded.saturating_sub(cells);
+    }
+
+    /// Returns an error if no further cells may be loaded.
+    pub(crate) fn check_loading(&self) -> Result<(), Exhausted> {
+        if self.cells_loaded == 0 { Err(Exhausted::CellsLoaded) } else { Ok(()) }
+    }
+}
+
+/// The bound of a request that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exhausted {
+    Formulas,
+    CellsLoaded,
+    CellsRead,
+}
+
+impl Exhausted {
+    pub(crate) fn note(self) -> String {
+        match self {
+            Self::Formulas => format!(
+                "not calculated: the cells depend on more than {MAX_CALCULATION_FORMULAS} formulas"
+            ),
+            Self::CellsLoaded => format!(
+                "not calculated: the formulas need more than {MAX_CALCULATION_CELLS_LOADED} cells"
+            ),
+            Self::CellsRead => {
+                "not calculated: the formulas of the window need too much work together; \
+                 read fewer of them at once"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_evaluates_a_bounded_number_of_formulas() {
+        let mut budget = Budget::default();
+        for _ in 0..MAX_CALCULATION_FORMULAS {
+            assert!(budget.take_formula().is_ok());
+        }
+        assert_eq!(budget.take_formula(), Err(Exhausted::Formulas));
+    }
+
+    #[test]
+    fn a_request_loads_a_bounded_number_of_cells() {
+        let mut budget = Budget::default();
+        budget.take_loaded(MAX_CALCULATION_CELLS_LOADED - 1);
+        assert_eq!(budget.check_loading(), Ok(()));
+        budget.take_loaded(1);
+        assert_eq!(budget.check_loading(), Err(Exhausted::CellsLoaded));
+    }
+
+    #[test]
+    fn the_formulas_of_a_request_share_their_work() {
+        let mut budget = Budget::default();
+        let whole = budget.take_formula().unwrap();
+        assert_eq!(whole, Limits::default());
+        budget.take_evaluation(MAX_CALCULATION_CELLS_READ - 1, MAX_CALCULATION_STEPS - 1);
+        let last = budget.take_formula().unwrap();
+        assert_eq!((last.cells_read, last.steps), (1, 1));
+        assert!(Budget::is_short(&last) && !Budget::is_short(&whole));
+        budget.take_evaluation(2, 2);
+        let none = budget.take_formula().unwrap();
+        assert_eq!((none.cells_read, none.steps), (0, 0));
+    }
+}

@@ -1,0 +1,425 @@
+//! Calculates formulas as far as the loaded cells permit.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS};
+use cellar_formula::reference::Reference;
+use cellar_functions::{
+    ArrayMode, DateOrder, EvaluationContext, EvaluationOutcome, Formula, evaluate_counted,
+};
+use cellar_sheet::cell::{ErrorCode, GENERAL, Value};
+use cellar_snapshot::tile::Tile;
+
+use crate::block::{Explanation, FormulaState};
+use crate::budget::{Budget, Exhausted};
+use crate::cells::LoadedCells;
+use crate::order::{Arrangement, Order};
+use crate::request::{CellWindow, MissingBlocks, windows_around, windows_to_prepare};
+use crate::result_format::result_format;
+use crate::source::{Need, Source, stale_note};
+use crate::workbook::{CalculatedWorkbook, CellKey};
+
+/// The next cells or texts that a calculation needs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CalculationStep {
+    /// The cells of these windows, for [`Calculation::supply`].
+    Cells(Vec<CellWindow>),
+    /// The texts with these hashes, for [`Calculation::supply_text`].
+    LongTexts(Vec<[u8; 32]>),
+    /// Nothing: every formula of the request has a result.
+    Done,
+}
+
+/// The result of a formula.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FormulaResult {
+    /// The calculated value. If the formula is stale, the last stored value.
+    pub value: Value,
+    /// Number format in which the value is displayed if the cell has none, such as that of a date.
+    pub format: Option<String>,
+    /// Whether the formula was not calculated.
+    pub is_stale: bool,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    pub note: Option<Arc<str>>,
+}
+
+/// Formulas of a spreadsheet at one position, with their results.
+#[derive(Debug, Clone)]
+pub struct Calculation {
+    workbook: CalculatedWorkbook,
+    cells: LoadedCells,
+    order: Order,
+    budget: Budget,
+    requested: Vec<CellKey>,
+    /// The parsed texts of open formulas.
+    open: HashMap<CellKey, Arc<OpenFormula>>,
+    stale: Vec<CellKey>,
+    loaded_texts: usize,
+}
+
+#[derive(Debug)]
+struct OpenFormula {
+    formula: Formula,
+    parsed: cellar_formula::Formula,
+}
+
+impl OpenFormula {
+    fn references(&self) -> Vec<&Reference> {
+        self.parsed.references().map(|placed| placed.reference).collect()
+    }
+}
+
+impl Calculation {
+    /// Creates a calculation without cells.
+    #[must_use]
+    pub fn new(workbook: CalculatedWorkbook) -> Self {
+        Self {
+            workbook,
+            cells: LoadedCells::default(),
+            order: Order::default(),
+            budget: Budget::default(),
+            requested: Vec::new(),
+            open: HashMap::new(),
+            stale: Vec::new(),
+            loaded_texts: 0,
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// Starts a request for the results of formulas. Results of earlier requests are kept, as far as
+    /// memory permits; stale formulas are calculated again.
+    pub fn start(&mut self, formulas: Vec<CellKey>) {
+        for key in std::mem::take(&mut self.stale) {
+            self.cells.set_state(key, FormulaState::Unknown);
+        }
+        for key in self.order.clear() {
+            self.cells.set_state(key, FormulaState::Unknown);
+        }
+        self.open.clear();
+        self.cells.shrink(MAX_CALCULATION_BYTES);
+        self.budget = Budget::default();
+        self.loaded_texts = 0;
+        for key in formulas.iter().rev() {
+            self.order.push_requested(*key);
+        }
+        self.requested = formulas;
+    }
+
+    /// Evaluates formulas until cells are missing or the request is done.
+    pub fn step(&mut self) -> CalculationStep {
+        while let Some(waiting) = self.order.last() {
+            let key = waiting.key;
+            let Some(formula) = self.cells.formula(key) else {
+                if self.cells.block(key.sheet, key.cell).is_some() {
+                    self.order.pop();
+                    continue;
+                }
+                match self.load(self.windows_of_requested()) {
+                    Some(step) => return step,
+                    None => continue,
+                }
+            };
+            let is_finished =
+                matches!(formula.state, FormulaState::Calculated(_) | FormulaState::Stale { .. });
+            if is_finished {
+                self.order.pop();
+                continue;
+            }
+            let text = Arc::clone(&formula.formula);
+            if let Some(step) = self.evaluate_last(key, &text, waiting.is_open) {
+                return step;
+            }
+        }
+        self.open.clear();
+        CalculationStep::Done
+    }
+
+    /// Adds the cells of a window that [`Calculation::step`] asked for. The rows and columns of the
+    /// tile are those of the sheet.
+    pub fn supply(&mut self, window: &CellWindow, tile: &Tile) {
+        let cells = self.cells.add(window.sheet, &window.window, tile);
+        let area = u64::try_from(window.window.rows.len()).unwrap_or(u64::MAX)
+            * u64::try_from(window.window.columns.len()).unwrap_or(u64::MAX);
+        /// Loading an empty cell costs this much less than loading one with a value.
+        const EMPTY_CELLS: u64 = 8;
+        self.budget.take_loaded(cells.max(area / EMPTY_CELLS));
+    }
+
+    /// Adds a text that [`Calculation::step`] asked for. `None` is a text that is lost.
+    pub fn supply_text(&mut self, hash: &[u8; 32], text: Option<String>) {
+        let value = text.map_or(Value::Error(ErrorCode::Lost), Value::Text);
+        self.cells.fill_in_text(hash, &value);
+    }
+
+    /// Returns the result of a formula of the request, or `None` if the cell has no formula.
+    #[must_use]
+    pub fn result(&self, key: CellKey) -> Option<FormulaResult> {
+        let formula = self.cells.formula(key)?;
+        let stored = formula.stored.clone();
+        Some(match &formula.state {
+            FormulaState::Calculated(Explanation { format, note }) => {
+                let value = self.cells.result(key).unwrap_or_default();
+                let format = format.as_deref().map(str::to_owned);
+                FormulaResult { value, format, is_stale: false, note: note.clone() }
+            }
+            FormulaState::Stale { note } => {
+                let note = Some(Arc::clone(note));
+                FormulaResult { value: stored, format: None, is_stale: true, note }
+            }
+            FormulaState::Unknown | FormulaState::Open => {
+                FormulaResult { value: stored, format: None, is_stale: true, note: None }
+            }
+        })
+    }
+
+    /// Returns the step that loads windows, or `None` if nothing more may be loaded.
+    fn load(&mut self, windows: Vec<CellWindow>) -> Option<CalculationStep> {
+        match self.budget.check_loading() {
+            Ok(()) => Some(CalculationStep::Cells(windows)),
+            Err(exhausted) => {
+                self.end_request(exhausted);
+                None
+            }
+        }
+    }
+
+    /// The blocks of all requested formulas that are not loaded.
+    fn windows_of_requested(&self) -> Vec<CellWindow> {
+        let is_missing = |key: &&CellKey| self.cells.block(key.sheet, key.cell).is_none();
+        let missing: BTreeSet<_> = self
+            .requested
+            .iter()
+            .filter(is_missing)
+            .map(|key| (key.sheet, key.cell.row, key.cell.column))
+            .collect();
+        windows_around(missing)
+    }
+
+    /// Evaluates the last formula of the order. Returns a step if something must be loaded.
+    fn evaluate_last(
+        &mut self,
+        key: CellKey,
+        text: &str,
+        was_open: bool,
+    ) -> Option<CalculationStep> {
+        let limits = match self.budget.take_formula() {
+            Ok(limits) => limits,
+            Err(exhausted) => {
+                self.end_request(exhausted);
+                return None;
+            }
+        };
+        let parsed = match self.parse(key, text) {
+            Ok(parsed) => parsed,
+            Err(note) => {
+                self.finish_stale(key, note);
+                return None;
+            }
+        };
+        if !was_open {
+            self.order.open_last();
+            self.cells.set_state(key, FormulaState::Open);
+            let windows =
+                windows_to_prepare(&self.workbook, &self.cells, key, &parsed.references());
+            if !windows.is_empty() {
+                return self.load(windows);
+            }
+        }
+        let context = EvaluationContext {
+            sheet: self.workbook.index_of(key.sheet).unwrap_or(0),
+            cell: key.cell,
+            now: self.workbook.now(),
+            random_seed: self.workbook.seed_of(key),
+            date_order: DateOrder::default(),
+            array_mode: ArrayMode::Spill,
+            limits,
+        };
+        let source = Source::new(&self.workbook, &self.cells);
+        let (outcome, work) = evaluate_counted(&parsed.formula, &context, &source);
+        let need = source.into_need();
+        self.budget.take_evaluation(work.cells_read, work.steps);
+        if let Some(need) = need {
+            return self.handle_need(key, &parsed, need);
+        }
+        match outcome {
+            Ok(EvaluationOutcome::Value(value)) => {
+                let format = match value {
+                    Value::Number(_) => self.format_of_result(key, &parsed),
+                    _ => None,
+                };
+                self.finish(key, value, Explanation { format, note: None });
+            }
+            Ok(EvaluationOutcome::Array(array)) => {
+                self.finish_array(key, array.rows, array.columns);
+            }
+            Err(_) if Budget::is_short(&limits) => self.end_request(Exhausted::CellsRead),
+            Err(limit) => self.finish_stale(key, Arc::from(format!("not calculated: {limit}"))),
+        }
+        None
+    }
+
+    fn parse(&mut self, key: CellKey, text: &str) -> Result<Arc<OpenFormula>, Arc<str>> {
+        if let Some(open) = self.open.get(&key) {
+            return Ok(Arc::clone(open));
+        }
+        let not_a_formula = |why: String| Arc::from(format!("not calculated: {why}"));
+        let formula = Formula::parse(text).map_err(|error| not_a_formula(error.to_string()))?;
+        let parsed = cellar_formula::Formula::parse(text, &self.workbook)
+            .map_err(|error| not_a_formula(error.to_string()))?;
+        let open = Arc::new(OpenFormula { formula, parsed });
+        self.open.insert(key, Arc::clone(&open));
+        Ok(open)
+    }
+
+    fn handle_need(
+        &mut self,
+        key: CellKey,
+        parsed: &OpenFormula,
+        need: Need,
+    ) -> Option<CalculationStep> {
+        match need {
+            Need::Blocks(missing) => self.load(self.windows_of_missing(key, parsed, &missing)),
+            Need::LongTexts(mut hashes) => {
+                hashes.sort_unstable();
+                hashes.dedup();
+                self.loaded_texts += hashes.len();
+                if self.loaded_texts > MAX_CALCULATION_LONG_TEXTS {
+                    let note = format!(
+                        "not calculated: the formula reads more than {MAX_CALCULATION_LONG_TEXTS} \
+                         long texts"
+                    );
+                    self.finish_stale(key, Arc::from(note));
+                    return None;
+                }
+                Some(CalculationStep::LongTexts(hashes))
+            }
+            Need::Stale(stale) => {
+                let note = match self.cells.formula(stale).map(|formula| &formula.state) {
+                    Some(FormulaState::Stale { note }) => Arc::clone(note),
+                    _ => Arc::from(""),
+                };
+                self.finish_stale(key, stale_note(&self.workbook.cell_text(key, stale), &note));
+                None
+            }
+            Need::Formulas(needed) => {
+                self.arrange(&needed);
+                None
+            }
+        }
+    }
+
+    fn windows_of_missing(
+        &self,
+        key: CellKey,
+        parsed: &OpenFormula,
+        missing: &MissingBlocks,
+    ) -> Vec<CellWindow> {
+        missing.windows(&self.workbook, key.sheet, &parsed.references())
+    }
+
+    fn arrange(&mut self, needed: &[CellKey]) {
+        let cells = &self.cells;
+        let is_open = |key: CellKey| {
+            cells.formula(key).is_some_and(|formula| formula.state == FormulaState::Open)
+        };
+        match self.order.wait_for(needed, is_open) {
+            Arrangement::Waits => {}
+            Arrangement::Abandoned(keys) => {
+                for key in keys {
+                    self.open.remove(&key);
+                    self.cells.set_state(key, FormulaState::Unknown);
+                }
+            }
+            Arrangement::Cycle(keys) => {
+                for (index, key) in keys.iter().enumerate() {
+                    let (before, from) = keys.split_at(index);
+                    let note = self.workbook.cycle_note(from.iter().chain(before));
+                    self.open.remove(key);
+                    let error = Value::Error(ErrorCode::Ref);
+                    let note = Some(Arc::from(note));
+                    self.cells.set_result(*key, error, Explanation { format: None, note });
+                }
+            }
+        }
+    }
+
+    /// Returns `None` if the cell has a number format.
+    fn format_of_result(&self, key: CellKey, parsed: &OpenFormula) -> Option<Arc<str>> {
+        if self.format_of_cell(key).is_some() {
+            return None;
+        }
+        result_format(parsed.parsed.expression(), |reference| {
+            let sheet = reference.sheet_number(key.sheet)?;
+            let cell = reference.area.rectangle()?.first;
+            self.format_of_cell(CellKey { sheet, cell }).filter(|format| **format != *GENERAL)
+        })
+    }
+
+    /// The format of the cell itself comes before that of a range.
+    fn format_of_cell(&self, key: CellKey) -> Option<Arc<str>> {
+        let own = self.cells.block(key.sheet, key.cell).and_then(|(block, row)| {
+            let of_result = block.formula_index(row).and_then(|index| block.formulas.get(index));
+            match of_result.map(|formula| &formula.state) {
+                Some(FormulaState::Calculated(Explanation { format: Some(format), .. })) => {
+                    Some(Arc::clone(format))
+                }
+                _ => block.own_format(row).cloned(),
+            }
+        });
+        own.or_else(|| self.workbook.range_format(key).map(Arc::from))
+    }
+
+    fn finish(&mut self, key: CellKey, value: Value, explanation: Explanation) {
+        self.open.remove(&key);
+        self.cells.set_result(key, value, explanation);
+        self.order.pop();
+    }
+
+    fn finish_stale(&mut self, key: CellKey, note: Arc<str>) {
+        self.open.remove(&key);
+        self.mark_stale(key, note);
+        self.order.pop();
+    }
+
+    fn mark_stale(&mut self, key: CellKey, note: Arc<str>) {
+        self.cells.set_state(key, FormulaState::Stale { note });
+        self.stale.push(key);
+    }
+
+    /// An array would extend into other cells. A value that is stored, such as that of an imported
+    /// file, is shown instead.
+    fn finish_array(&mut self, key: CellKey, rows: usize, columns: usize) {
+        let reason = format!(
+            "the result is an array of {rows} × {columns} values, which a cell cannot show; \
+             use a function that returns one value, such as INDEX or SUM"
+        );
+        let has_stored =
+            self.cells.formula(key).is_some_and(|formula| formula.stored != Value::Empty);
+        if has_stored {
+            self.finish_stale(key, Arc::from(format!("not calculated: {reason}")));
+        } else {
+            let explanation = Explanation { format: None, note: Some(Arc::from(reason)) };
+            self.finish(key, Value::Error(ErrorCode::Spill), explanation);
+        }
+    }
+
+    /// Ends the request: formulas without a result become stale.
+    fn end_request(&mut self, exhausted: Exhausted) {
+        let note: Arc<str> = Arc::from(exhausted.note());
+        for key in self.order.clear() {
+            self.mark_stale(key, Arc::clone(&note));
+        }
+        self.open.clear();
+        for key in std::mem::take(&mut self.requested) {
+            let state = self.cells.formula(key).map(|formula| &formula.state);
+            if matches!(state, Some(FormulaState::Unknown | FormulaState::Open)) {
+                self.mark_stale(key, Arc::clone(&note));
+            }
+        }
+    }
+}

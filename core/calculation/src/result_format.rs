@@ -1,0 +1,174 @@
+//! The number format in which the result of a formula is displayed, if its cell has none: dates stay
+//! dates, and sums have the format of their first cell.
+
+use std::sync::Arc;
+
+use cellar_formula::expression::{BinaryOperator, Expression, Node, NodeIndex, PrefixOperator};
+use cellar_formula::reference::Reference;
+
+const DATE: &str = "yyyy-mm-dd";
+const DATE_TIME: &str = "yyyy-mm-dd hh:mm";
+const TIME: &str = "hh:mm:ss";
+
+/// Which argument a function takes its format from.
+const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
+    ("ABS", 0),
+    ("AVERAGE", 0),
+    ("CHOOSE", 1),
+    ("IF", 1),
+    ("IFERROR", 0),
+    ("IFNA", 0),
+    ("INDEX", 0),
+    ("LARGE", 0),
+    ("MAX", 0),
+    ("MAXIFS", 0),
+    ("MEDIAN", 0),
+    ("MIN", 0),
+    ("MINIFS", 0),
+    ("OFFSET", 0),
+    ("SMALL", 0),
+    ("SUBTOTAL", 1),
+    ("SUM", 0),
+    ("SUMIFS", 0),
+    ("XLOOKUP", 2),
+    ("_XLFN.XLOOKUP", 2),
+];
+
+/// Returns the number format of a formula's result, or `None` for `General`. `format_of` returns the
+/// number format of the first cell of a reference.
+pub(crate) fn result_format(
+    expression: &Expression,
+    format_of: impl Fn(&Reference) -> Option<Arc<str>>,
+) -> Option<Arc<str>> {
+    let mut formats: Vec<Option<Arc<str>>> = Vec::with_capacity(expression.nodes().len());
+    for node in expression.nodes() {
+        let format = Operands(&formats).format(node, &format_of);
+        formats.push(format);
+    }
+    formats.pop().flatten()
+}
+
+/// The formats of the nodes before a node.
+struct Operands<'a>(&'a [Option<Arc<str>>]);
+
+impl Operands<'_> {
+    fn of(&self, index: NodeIndex) -> Option<Arc<str>> {
+        self.0.get(index.get()).cloned().flatten()
+    }
+
+    fn format(
+        &self,
+        node: &Node,
+        format_of: &impl Fn(&Reference) -> Option<Arc<str>>,
+    ) -> Option<Arc<str>> {
+        match node {
+            Node::Reference(reference) => format_of(reference),
+            Node::Prefix { operator, operand } => match operator {
+                PrefixOperator::Plus
+                | PrefixOperator::Minus
+                | PrefixOperator::ImplicitIntersection => self.of(*operand),
+            },
+            Node::Binary { operator: BinaryOperator::Add, left, right } => {
+                self.of(*left).or_else(|| self.of(*right))
+            }
+            Node::Binary { operator: BinaryOperator::Subtract, left, right } => {
+                let format = self.of(*left)?;
+                // The difference of two dates is a number of days.
+                let is_difference =
+                    is_date(&format) && self.of(*right).is_some_and(|right| is_date(&right));
+                (!is_difference).then_some(format)
+            }
+            Node::Call { function, arguments } => self.format_of_call(function, arguments),
+            _ => None,
+        }
+    }
+
+    fn format_of_call(&self, function: &str, arguments: &[NodeIndex]) -> Option<Arc<str>> {
+        match function {
+            "DATE" | "DATEVALUE" | "EDATE" | "EOMONTH" | "TODAY" | "WORKDAY" | "WORKDAY.INTL" => {
+                Some(Arc::from(DATE))
+            }
+            "NOW" => Some(Arc::from(DATE_TIME)),
+            "TIME" | "TIMEVALUE" => Some(Arc::from(TIME)),
+            _ => {
+                let found = FORMAT_ARGUMENTS.binary_search_by_key(&function, |(name, _)| *name);
+                let (_, argument) = FORMAT_ARGUMENTS.get(found.ok()?)?;
+                self.of(*arguments.get(*argument)?)
+            }
+        }
+    }
+}
+
+/// Returns whether a number format displays dates or times.
+fn is_date(format: &str) -> bool {
+    let mut is_literal = false;
+    let mut characters = format.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => is_literal = !is_literal,
+            '\\' => {
+                characters.next();
+            }
+            'y' | 'd' | 'h' | 's' | 'Y' | 'D' | 'H' | 'S' if !is_literal => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_formula::Formula;
+    use cellar_formula::reference::Area;
+
+    use super::*;
+    use crate::tests::NoSheets;
+
+    /// Cells of column A have a date format, those of column B two decimals.
+    fn format(text: &str) -> Option<String> {
+        let formula = Formula::parse(text, &NoSheets).unwrap();
+        let format_of = |reference: &Reference| {
+            let cell = match reference.area {
+                Area::Cell { column, .. } => column.index,
+                _ => reference.area.rectangle()?.first.column,
+            };
+            [Some(DATE), Some("0.00")].get(cell as usize).copied().flatten().map(Arc::from)
+        };
+        result_format(formula.expression(), format_of).map(|format| format.to_string())
+    }
+
+    #[test]
+    fn results_have_the_format_of_their_operands() {
+        for (text, expected) in [
+            ("=TODAY()", Some(DATE)),
+            ("=NOW()+1", Some(DATE_TIME)),
+            ("=A1", Some(DATE)),
+            ("=A1+7", Some(DATE)),
+            ("=7+A1", Some(DATE)),
+            ("=A1-7", Some(DATE)),
+            ("=A1-A2", None),
+            ("=B1-B2", Some("0.00")),
+            ("=7-A1", None),
+            ("=SUM(B1:B9)", Some("0.00")),
+            ("=MAX(A:A)", Some(DATE)),
+            ("=IF(C1,A1,0)", Some(DATE)),
+            ("=A1*2", None),
+            ("=COUNT(A:A)", None),
+            ("=YEAR(A1)", None),
+            ("=C1", None),
+        ] {
+            assert_eq!(format(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_functions_are_sorted() {
+        assert!(FORMAT_ARGUMENTS.is_sorted());
+    }
+
+    #[test]
+    fn letters_in_quotes_are_no_dates() {
+        assert!(is_date("dd.mm.yy") && is_date("[h]:mm"));
+        assert!(!is_date("0.00 \"days\"") && !is_date("0.0\\d") && !is_date("#,##0"));
+    }
+}

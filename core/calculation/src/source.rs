@@ -1,0 +1,298 @@
+//! Supplies cells to the evaluation of one formula, and records what is missing.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_functions::{Block as CellBlock, CellSource, SheetIndex, Size};
+use cellar_grid::SheetId;
+use cellar_grid::a1::CellName;
+use cellar_sheet::cell::Value;
+
+use crate::block::{BLOCK_ROWS, Block, FormulaState, Part, PartCells};
+use crate::cells::{LoadedCells, block_of};
+use crate::request::MissingBlocks;
+use crate::workbook::{CalculatedWorkbook, CellKey};
+
+/// Maximum number of formulas that are recorded as needed at once.
+const MAX_NEEDED_FORMULAS: usize = 4_096;
+
+/// The first cells that an evaluation read and that have no value yet. All later reads of the
+/// evaluation return empty cells, and its result is not used.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Need {
+    /// Cells to load.
+    Blocks(MissingBlocks),
+    /// Formulas to calculate. Only the first one is certainly needed: the evaluation may use the
+    /// result of the first one to decide whether it reads the others.
+    Formulas(Vec<CellKey>),
+    /// Texts to load.
+    LongTexts(Vec<[u8; 32]>),
+    /// A stale formula. The formula that reads it becomes stale.
+    Stale(CellKey),
+}
+
+pub(crate) struct Source<'a> {
+    workbook: &'a CalculatedWorkbook,
+    cells: &'a LoadedCells,
+    need: RefCell<Option<Need>>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(workbook: &'a CalculatedWorkbook, cells: &'a LoadedCells) -> Self {
+        Self { workbook, cells, need: RefCell::new(None) }
+    }
+
+    pub(crate) fn into_need(self) -> Option<Need> {
+        self.need.into_inner()
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.need.borrow().is_some()
+    }
+
+    fn interrupt(&self, need: Need) {
+        self.need.borrow_mut().get_or_insert(need);
+    }
+
+    fn sheet(&self, index: SheetIndex) -> Option<SheetId> {
+        self.workbook.sheet_at(index).map(|(id, ..)| *id)
+    }
+
+    /// Returns the block that contains a cell, or records that it is missing. A cell outside the
+    /// used range has no block.
+    fn block(&self, sheet: SheetId, cell: CellName) -> Option<(&'a Block, u32)> {
+        let extent = self.workbook.extent(sheet);
+        if self.is_interrupted() || cell.row >= extent.rows || cell.column >= extent.columns {
+            return None;
+        }
+        let block = self.cells.block(sheet, cell);
+        if block.is_none() {
+            let (number, _) = block_of(cell.row);
+            let (column, blocks) = (cell.column, number..number + 1);
+            self.interrupt(Need::Blocks(MissingBlocks { sheet, column, blocks }));
+        }
+        block
+    }
+
+    /// Records what the cells from `first` on need that have no value yet, of all rows of the column
+    /// up to `last_row`.
+    fn interrupt_in_column(&self, sheet: SheetId, first: CellName, last_row: u32) {
+        let key = |row| CellKey { sheet, cell: CellName { row, column: first.column } };
+        let mut formulas = Vec::new();
+        let mut texts = Vec::new();
+        let (first_block, _) = block_of(first.row);
+        let (last_block, _) = block_of(last_row);
+        let column = self.cells.column(sheet, first.column);
+        for number in first_block..=last_block {
+            let Some(block) = column.and_then(|column| column.get(&number)) else {
+                if formulas.is_empty() && texts.is_empty() {
+                    let (column, blocks) = (first.column, number..last_block + 1);
+                    self.interrupt(Need::Blocks(MissingBlocks { sheet, column, blocks }));
+                    return;
+                }
+                break;
+            };
+            let first_row = number * BLOCK_ROWS;
+            for formula in &block.formulas {
+                let row = first_row + formula.row;
+                let is_unknown =
+                    matches!(formula.state, FormulaState::Unknown | FormulaState::Open);
+                if is_unknown && row >= first.row && row <= last_row {
+                    formulas.push(key(row));
+                }
+            }
+            if formulas.is_empty() {
+                let hashes = block.parts.iter().filter_map(|part| match part.cells {
+                    PartCells::LongText(hash) => Some(hash),
+                    _ => None,
+                });
+                texts.extend(hashes);
+            }
+            if formulas.len() >= MAX_NEEDED_FORMULAS {
+                break;
+            }
+        }
+        let need =
+            if formulas.is_empty() { Need::LongTexts(texts) } else { Need::Formulas(formulas) };
+        self.interrupt(need);
+    }
+
+    fn value(&self, key: CellKey) -> Value {
+        let Some((block, row)) = self.block(key.sheet, key.cell) else { return Value::Empty };
+        let Some((part, first_row)) = block.part_at(row) else { return Value::Empty };
+        let offset = (row - first_row) as usize;
+        match &part.cells {
+            PartCells::Empty => Value::Empty,
+            PartCells::Numbers(numbers) => {
+                numbers.get(offset).map_or(Value::Empty, |number| Value::Number(*number))
+            }
+            PartCells::Values(values) => values.get(offset).cloned().unwrap_or_default(),
+            PartCells::Formulas { first, results } => {
+                match block.formulas.get(first + offset).map(|formula| &formula.state) {
+                    Some(FormulaState::Calculated(_)) => {
+                        results.get(offset).cloned().unwrap_or_default()
+                    }
+                    Some(FormulaState::Stale { .. }) => {
+                        self.interrupt(Need::Stale(key));
+                        Value::Empty
+                    }
+                    _ => {
+                        self.interrupt(Need::Formulas(vec![key]));
+                        Value::Empty
+                    }
+                }
+            }
+            PartCells::LongText(hash) => {
+                self.interrupt(Need::LongTexts(vec![*hash]));
+                Value::Empty
+            }
+        }
+    }
+
+    /// Passes the cells of a part to `visit`. Returns `false` if the reading ends.
+    fn visit_part(
+        &self,
+        block: &'a Block,
+        part: &'a Part,
+        rows: PartRows,
+        column: ColumnRead,
+        visit: &mut dyn FnMut(CellBlock<'_>) -> bool,
+    ) -> bool {
+        let (start, end) = (rows.first - rows.part_first, rows.end - rows.part_first);
+        let range = start as usize..end as usize;
+        match &part.cells {
+            PartCells::Empty => visit(CellBlock::Empty(end - start)),
+            PartCells::Numbers(numbers) => {
+                visit(CellBlock::Numbers(numbers.get(range).unwrap_or_default()))
+            }
+            PartCells::Values(values) => {
+                visit(CellBlock::Values(values.get(range).unwrap_or_default()))
+            }
+            PartCells::LongText(_) => {
+                let row = rows.block_first + rows.first;
+                let first = CellName { row, column: column.column };
+                self.interrupt_in_column(column.sheet, first, column.last_row);
+                false
+            }
+            PartCells::Formulas { first, results } => {
+                let formulas = block.formulas.get(first + range.start..first + range.end);
+                for formula in formulas.unwrap_or_default() {
+                    let row = rows.block_first + formula.row;
+                    let cell = CellName { row, column: column.column };
+                    match formula.state {
+                        FormulaState::Calculated(_) => continue,
+                        FormulaState::Stale { .. } => {
+                            self.interrupt(Need::Stale(CellKey { sheet: column.sheet, cell }));
+                        }
+                        FormulaState::Unknown | FormulaState::Open => {
+                            self.interrupt_in_column(column.sheet, cell, column.last_row);
+                        }
+                    }
+                    return false;
+                }
+                visit(CellBlock::Values(results.get(range).unwrap_or_default()))
+            }
+        }
+    }
+}
+
+/// Rows of a part to read, relative to the block.
+#[derive(Clone, Copy)]
+struct PartRows {
+    /// First row of the block in the sheet.
+    block_first: u32,
+    /// First row of the part.
+    part_first: u32,
+    first: u32,
+    end: u32,
+}
+
+/// The column that is read.
+#[derive(Clone, Copy)]
+struct ColumnRead {
+    sheet: SheetId,
+    column: u32,
+    last_row: u32,
+}
+
+impl CellSource for Source<'_> {
+    fn grid_size(&self) -> Size {
+        Size { rows: MAX_ROWS, columns: MAX_COLUMNS }
+    }
+
+    fn sheet_count(&self) -> u32 {
+        self.workbook.sheet_count()
+    }
+
+    fn sheet_index(&self, name: &str) -> Option<SheetIndex> {
+        self.workbook.index_named(name)
+    }
+
+    fn sheet_name(&self, sheet: SheetIndex) -> Option<String> {
+        self.workbook.sheet_at(sheet).map(|(_, name, _)| name.clone())
+    }
+
+    fn used_size(&self, sheet: SheetIndex) -> Size {
+        let extent = self.workbook.sheet_at(sheet).map(|(_, _, extent)| *extent);
+        let extent = extent.unwrap_or_default();
+        Size { rows: extent.rows, columns: extent.columns }
+    }
+
+    fn cell(&self, sheet: SheetIndex, cell: CellName) -> Value {
+        self.sheet(sheet).map_or(Value::Empty, |sheet| self.value(CellKey { sheet, cell }))
+    }
+
+    fn visit_column(
+        &self,
+        sheet: SheetIndex,
+        column: u32,
+        first_row: u32,
+        last_row: u32,
+        visit: &mut dyn FnMut(CellBlock<'_>) -> bool,
+    ) {
+        let Some(sheet) = self.sheet(sheet) else { return };
+        let read = ColumnRead { sheet, column, last_row };
+        let loaded = self.cells.column(sheet, column);
+        let mut row = first_row;
+        while row <= last_row && !self.is_interrupted() {
+            let (number, offset) = block_of(row);
+            let Some(block) = loaded.and_then(|blocks| blocks.get(&number)) else {
+                let first = CellName { row, column };
+                return self.interrupt_in_column(sheet, first, last_row);
+            };
+            let block_first = number * BLOCK_ROWS;
+            let block_end = BLOCK_ROWS.min(last_row - block_first + 1);
+            let Some((part, part_first)) = block.part_at(offset) else {
+                if !visit(CellBlock::Empty(block_end - offset)) {
+                    return;
+                }
+                row = block_first + block_end;
+                continue;
+            };
+            let end = part.end.min(block_end);
+            let rows = PartRows { block_first, part_first, first: offset, end };
+            if !self.visit_part(block, part, rows, read, visit) {
+                return;
+            }
+            row = block_first + end;
+        }
+    }
+
+    fn formula(&self, sheet: SheetIndex, cell: CellName) -> Option<String> {
+        let (block, row) = self.block(self.sheet(sheet)?, cell)?;
+        let formula = block.formulas.get(block.formula_index(row)?)?;
+        Some(formula.formula.as_ref().to_owned())
+    }
+
+    fn defined_name(&self, _: SheetIndex, name: &str) -> Option<String> {
+        self.workbook.named_formula(name).map(str::to_owned)
+    }
+}
+
+/// Returns the note of a formula that reads a stale formula.
+pub(crate) fn stale_note(cell: &str, note: &str) -> Arc<str> {
+    let reason = note.strip_prefix("not calculated: ").unwrap_or(note);
+    let reason = reason.split_once(" is not calculated: ").map_or(reason, |(_, first)| first);
+    Arc::from(format!("not calculated: {cell} is not calculated: {reason}"))
+}

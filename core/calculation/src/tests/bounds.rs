@@ -1,0 +1,150 @@
+//! Bounds of requests.
+
+use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS, MAX_TILE_TEXT_BYTES};
+use cellar_grid::SheetId;
+use cellar_grid::a1::CellName;
+use cellar_sheet::cell::Value;
+use cellar_snapshot::merge::Window;
+
+use super::world::{World, number};
+use crate::budget::Budget;
+use crate::cells::LoadedCells;
+use crate::{CellKey, CellWindow, FormulaResult};
+
+const MANY: u64 = u64::MAX;
+
+fn key(row: u32, column: u32) -> CellKey {
+    CellKey { sheet: SheetId(0), cell: CellName { row, column } }
+}
+
+/// Calculates one cell with a budget.
+fn result(world: &World, key: CellKey, budget: Budget) -> FormulaResult {
+    let mut calculation = world.calculation();
+    calculation.start(vec![key]);
+    calculation.set_budget(budget);
+    world.run(&mut calculation);
+    calculation.result(key).unwrap()
+}
+
+/// A column in which each formula needs the one above.
+fn chain(length: u32) -> World {
+    let mut world = World::of(&[("A1", "1")]);
+    for row in 1..length {
+        world.set_at(0, row, 0, &format!("=A{row}+1"));
+    }
+    world
+}
+
+#[test]
+fn the_number_of_formulas_is_bounded() {
+    let world = chain(101);
+    // Each formula but the first is evaluated before and after the one that it needs.
+    let needed = 199;
+    let whole = result(&world, key(100, 0), Budget::of(needed, MANY, MANY, MANY));
+    assert_eq!((whole.value, whole.is_stale), (number(101.0), false));
+    let short = result(&world, key(100, 0), Budget::of(needed - 1, MANY, MANY, MANY));
+    assert_eq!((short.value, short.is_stale), (Value::Empty, true));
+    assert!(short.note.unwrap().contains("depend on more than"), "the note says why");
+}
+
+#[test]
+fn the_number_of_loaded_cells_is_bounded() {
+    let mut world = World::of(&[("B1", "=SUM(A1:A100000)")]);
+    for row in 0..100_000 {
+        world.set_at(0, row, 0, "1");
+    }
+    let whole = result(&world, key(0, 1), Budget::of(MANY, 100_000, MANY, MANY));
+    assert_eq!(whole.value, number(100_000.0));
+    let short = result(&world, key(0, 1), Budget::of(MANY, 1, MANY, MANY));
+    assert!(short.is_stale);
+    assert!(short.note.unwrap().contains("need more than"), "the note says why");
+}
+
+#[test]
+fn the_work_of_all_formulas_together_is_bounded() {
+    let mut world = World::of(&[("B1", "=SUM(A1:A10000)"), ("B2", "=B1+SUM(A1:A10000)")]);
+    for row in 0..10_000 {
+        world.set_at(0, row, 0, "1");
+    }
+    let whole = result(&world, key(1, 1), Budget::of(MANY, MANY, 60_000, MANY));
+    assert_eq!((whole.value, whole.is_stale), (number(20_000.0), false));
+    let short = result(&world, key(1, 1), Budget::of(MANY, MANY, 15_000, MANY));
+    assert!(short.is_stale);
+    assert!(short.note.unwrap().contains("too much work together"), "the note says why");
+    let short = result(&world, key(1, 1), Budget::of(MANY, MANY, MANY, 2));
+    assert!(short.is_stale);
+}
+
+/// A long chain needs no stack of the thread. A later request continues with the results so far.
+#[test]
+fn a_long_chain_is_calculated_in_several_requests() {
+    let length = 150_000;
+    let world = chain(length);
+    let last = key(length - 1, 0);
+    let mut calculation = world.calculation();
+    calculation.start(vec![last]);
+    world.run(&mut calculation);
+    assert!(calculation.result(last).unwrap().is_stale);
+    let mut row = 50_000;
+    while row < length {
+        calculation.start(vec![key(row, 0)]);
+        world.run(&mut calculation);
+        let result = calculation.result(key(row, 0)).unwrap();
+        assert_eq!((result.value, result.is_stale), (number(f64::from(row + 1)), false));
+        row += 49_999;
+    }
+    calculation.start(vec![last]);
+    world.run(&mut calculation);
+    assert_eq!(calculation.result(last).unwrap().value, number(f64::from(length)));
+}
+
+#[test]
+fn the_number_of_long_texts_is_bounded() {
+    for (count, is_stale) in
+        [(MAX_CALCULATION_LONG_TEXTS, false), (MAX_CALCULATION_LONG_TEXTS + 1, true)]
+    {
+        let mut world = World::of(&[("B1", "=SUM(LEN(A:A))")]);
+        let mut bytes = 0;
+        for row in 0..u32::try_from(count).unwrap() {
+            let text = format!("{row:024}{}", "x".repeat(MAX_TILE_TEXT_BYTES));
+            bytes += text.len();
+            world.set_at(0, row, 0, &text);
+        }
+        let result = &world.results(&mut world.calculation(), &["B1"])[0];
+        assert_eq!(result.is_stale, is_stale, "{count}");
+        if !is_stale {
+            assert_eq!(result.value, Value::Number(f64::from(u32::try_from(bytes).unwrap())));
+        }
+    }
+}
+
+#[test]
+fn the_kept_memory_is_bounded() {
+    let mut world = World::of(&[("B1", "=SUM(A1:A2000)")]);
+    for row in 0..2_000 {
+        world.set_at(0, row, 0, "1");
+    }
+    let load = || {
+        let mut cells = LoadedCells::default();
+        for columns in [0..1, 1..2] {
+            let window =
+                CellWindow { sheet: SheetId(0), window: Window { rows: 0..2_048, columns } };
+            cells.add(window.sheet, &window.window, &world.tile(&window));
+        }
+        cells
+    };
+    let is_loaded = |cells: &LoadedCells, column| {
+        cells.block(SheetId(0), CellName { row: 0, column }).is_some()
+    };
+    let mut cells = load();
+    let bytes = cells.memory_bytes();
+    cells.shrink(bytes);
+    assert!(is_loaded(&cells, 0) && is_loaded(&cells, 1), "all fit");
+    cells.shrink(bytes - 1);
+    assert!(!is_loaded(&cells, 0) && is_loaded(&cells, 1), "cells with formulas are kept");
+    cells.shrink(1);
+    assert!(!is_loaded(&cells, 1), "not even those fit");
+    let mut cells = load();
+    cells.shrink(MAX_CALCULATION_BYTES);
+    assert!(is_loaded(&cells, 0), "as between two reads");
+}

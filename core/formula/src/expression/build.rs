@@ -1,0 +1,311 @@
+//! Builds the tree of a formula from its tokens.
+
+use cellar_base::limits::MAX_EXPRESSION_DEPTH;
+
+use super::operator::{BinaryOperator, PostfixOperator, Precedence, PrefixOperator};
+use super::several_sheets::several_sheets_node;
+use super::{Constant, Expression, Node, NodeIndex};
+use crate::reference::DELETED;
+use crate::syntax::{SyntaxError, SyntaxProblem, Token, TokenKind, Unsupported, error_value_at};
+
+/// Builds the tree of tokens whose order is correct.
+///
+/// # Errors
+/// Returns the first place at which operators, parentheses and functions are nested too deeply.
+pub(crate) fn build_expression(text: &str, tokens: &[Token]) -> Result<Expression, SyntaxError> {
+    let mut builder = Builder {
+        text,
+        nodes: Vec::with_capacity(tokens.len()),
+        operands: Vec::new(),
+        waiting: Vec::new(),
+        called_function: None,
+        array: None,
+        is_after_value: false,
+        is_after_parenthesis: false,
+    };
+    for token in tokens {
+        builder.take(token)?;
+        builder.is_after_parenthesis = token.kind == TokenKind::CloseParenthesis;
+    }
+    builder.apply_from(Precedence::Comparison);
+    Ok(Expression { nodes: builder.nodes })
+}
+
+/// Something that is not complete yet.
+enum Waiting {
+    /// An operator whose operand follows.
+    Prefix(PrefixOperator),
+    /// An operator whose right operand follows.
+    Binary(BinaryOperator),
+    Parenthesis,
+    Call {
+        callee: Callee,
+        /// Number of operands that do not belong to the call.
+        outer_operands: usize,
+    },
+}
+
+enum Callee {
+    Function(String),
+    Result(NodeIndex),
+}
+
+/// The array that is being read.
+#[derive(Default)]
+struct ArrayParts {
+    columns: Option<usize>,
+    values: Vec<Constant>,
+    is_negative: bool,
+}
+
+struct Builder<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+    /// Nodes that no other node contains yet.
+    operands: Vec<NodeIndex>,
+    waiting: Vec<Waiting>,
+    /// Name of a function whose parenthesis follows.
+    called_function: Option<String>,
+    array: Option<ArrayParts>,
+    is_after_value: bool,
+    is_after_parenthesis: bool,
+}
+
+impl<'a> Builder<'a> {
+    fn take(&mut self, token: &Token) -> Result<(), SyntaxError> {
+        if self.array.is_some() {
+            self.take_in_array(token);
+            return Ok(());
+        }
+        match &token.kind {
+            TokenKind::Start | TokenKind::Space | TokenKind::Semicolon | TokenKind::CloseArray => {
+                Ok(())
+            }
+            TokenKind::Number | TokenKind::Text | TokenKind::Boolean | TokenKind::Error => {
+                let constant = constant_of(token, self.text_of(token));
+                self.take_value(token, Node::Constant(constant))
+            }
+            TokenKind::Reference(reference) => {
+                self.take_value(token, Node::Reference(reference.clone()))
+            }
+            TokenKind::Name => {
+                self.take_value(token, Node::Name(self.text_of(token).to_uppercase()))
+            }
+            TokenKind::Unsupported(kind) => {
+                let node = unsupported_node(*kind, self.text_of(token));
+                self.take_value(token, node)
+            }
+            TokenKind::Function => {
+                self.intersect_with_value_before(token)?;
+                self.called_function = Some(self.text_of(token).to_uppercase());
+                Ok(())
+            }
+            TokenKind::OpenParenthesis => self.open_parenthesis(token),
+            TokenKind::CloseParenthesis => {
+                self.close_parenthesis();
+                Ok(())
+            }
+            TokenKind::OpenArray => {
+                self.array = Some(ArrayParts::default());
+                Ok(())
+            }
+            TokenKind::Comma => self.take_comma(token),
+            TokenKind::Operator => self.take_operator(token),
+            TokenKind::At => {
+                self.wait(token, Waiting::Prefix(PrefixOperator::ImplicitIntersection))
+            }
+            TokenKind::Percent => {
+                self.apply_from(Precedence::Percent);
+                self.take_postfix(PostfixOperator::Percent);
+                Ok(())
+            }
+            TokenKind::Spill => {
+                self.take_postfix(PostfixOperator::Spill);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_value(&mut self, token: &Token, node: Node) -> Result<(), SyntaxError> {
+        self.intersect_with_value_before(token)?;
+        self.push_operand(node);
+        Ok(())
+    }
+
+    /// Two values that follow each other are references that intersect.
+    fn intersect_with_value_before(&mut self, token: &Token) -> Result<(), SyntaxError> {
+        if self.is_after_value {
+            self.take_binary(token, BinaryOperator::Intersection)?;
+        }
+        Ok(())
+    }
+
+    fn open_parenthesis(&mut self, token: &Token) -> Result<(), SyntaxError> {
+        if let Some(function) = self.called_function.take() {
+            return self.open_call(token, Callee::Function(function));
+        }
+        if self.is_after_parenthesis
+            && let Some(callee) = self.operands.pop()
+        {
+            return self.open_call(token, Callee::Result(callee));
+        }
+        self.intersect_with_value_before(token)?;
+        self.wait(token, Waiting::Parenthesis)
+    }
+
+    fn open_call(&mut self, token: &Token, callee: Callee) -> Result<(), SyntaxError> {
+        let outer_operands = self.operands.len();
+        self.is_after_value = false;
+        self.wait(token, Waiting::Call { callee, outer_operands })
+    }
+
+    fn close_parenthesis(&mut self) {
+        self.apply_from(Precedence::Comparison);
+        if let Some(Waiting::Call { callee, outer_operands }) = self.waiting.pop() {
+            if !self.is_after_value && self.operands.len() > outer_operands {
+                self.push_operand(Node::Omitted);
+            }
+            let outer_operands = outer_operands.min(self.operands.len());
+            let arguments = self.operands.split_off(outer_operands);
+            self.push_operand(match callee {
+                Callee::Function(function) => Node::Call { function, arguments },
+                Callee::Result(callee) => Node::CallOf { callee, arguments },
+            });
+        }
+        self.is_after_value = true;
+    }
+
+    fn take_comma(&mut self, token: &Token) -> Result<(), SyntaxError> {
+        let is_in_parenthesis =
+            |waiting: &&Waiting| matches!(waiting, Waiting::Parenthesis | Waiting::Call { .. });
+        let open = self.waiting.iter().rev().find(is_in_parenthesis);
+        if matches!(open, Some(Waiting::Parenthesis)) {
+            return self.take_binary(token, BinaryOperator::Union);
+        }
+        self.apply_from(Precedence::Comparison);
+        if !self.is_after_value {
+            self.push_operand(Node::Omitted);
+        }
+        self.is_after_value = false;
+        Ok(())
+    }
+
+    fn take_operator(&mut self, token: &Token) -> Result<(), SyntaxError> {
+        let text = self.text_of(token);
+        if self.is_after_value
+            && let Some(operator) = BinaryOperator::of_text(text)
+        {
+            return self.take_binary(token, operator);
+        }
+        let operator = if text == "-" { PrefixOperator::Minus } else { PrefixOperator::Plus };
+        self.wait(token, Waiting::Prefix(operator))
+    }
+
+    fn take_binary(&mut self, token: &Token, operator: BinaryOperator) -> Result<(), SyntaxError> {
+        self.apply_from(operator.precedence());
+        self.is_after_value = false;
+        self.wait(token, Waiting::Binary(operator))
+    }
+
+    fn take_postfix(&mut self, operator: PostfixOperator) {
+        if let Some(operand) = self.operands.pop() {
+            self.push_operand(Node::Postfix { operator, operand });
+        }
+    }
+
+    fn wait(&mut self, token: &Token, waiting: Waiting) -> Result<(), SyntaxError> {
+        if self.waiting.len() >= MAX_EXPRESSION_DEPTH {
+            let problem = SyntaxProblem::OperatorsTooDeep;
+            return Err(SyntaxError::at(self.text, token.span.clone(), problem));
+        }
+        self.waiting.push(waiting);
+        Ok(())
+    }
+
+    /// Applies the waiting operators that bind at least as tightly, up to the last parenthesis.
+    fn apply_from(&mut self, precedence: Precedence) {
+        while let Some(waiting) = self.waiting.pop_if(|waiting| match waiting {
+            Waiting::Prefix(_) => Precedence::Prefix >= precedence,
+            Waiting::Binary(operator) => operator.precedence() >= precedence,
+            Waiting::Parenthesis | Waiting::Call { .. } => false,
+        }) {
+            self.apply(&waiting);
+        }
+    }
+
+    fn apply(&mut self, waiting: &Waiting) {
+        let Some(last) = self.operands.pop() else { return };
+        match *waiting {
+            Waiting::Prefix(operator) => {
+                self.push_operand(Node::Prefix { operator, operand: last });
+            }
+            Waiting::Binary(operator) => {
+                if let Some(left) = self.operands.pop() {
+                    self.push_operand(Node::Binary { operator, left, right: last });
+                }
+            }
+            Waiting::Parenthesis | Waiting::Call { .. } => {}
+        }
+    }
+
+    fn push_operand(&mut self, node: Node) {
+        self.operands.push(NodeIndex(self.nodes.len()));
+        self.nodes.push(node);
+        self.is_after_value = true;
+    }
+
+    fn take_in_array(&mut self, token: &Token) {
+        let text = self.text_of(token);
+        let Some(array) = &mut self.array else { return };
+        match &token.kind {
+            TokenKind::Operator => array.is_negative = text == "-",
+            TokenKind::Semicolon => array.end_row(),
+            TokenKind::CloseArray => {
+                array.end_row();
+                let ArrayParts { columns, values, .. } = std::mem::take(array);
+                self.array = None;
+                self.push_operand(Node::Array { columns: columns.unwrap_or(1), values });
+            }
+            TokenKind::Space | TokenKind::Comma => {}
+            _ => {
+                let constant = match constant_of(token, text) {
+                    Constant::Number(number) if array.is_negative => Constant::Number(-number),
+                    constant => constant,
+                };
+                array.values.push(constant);
+                array.is_negative = false;
+            }
+        }
+    }
+
+    fn text_of(&self, token: &Token) -> &'a str {
+        self.text.get(token.span.clone()).unwrap_or_default()
+    }
+}
+
+impl ArrayParts {
+    fn end_row(&mut self) {
+        self.columns.get_or_insert(self.values.len());
+    }
+}
+
+fn constant_of(token: &Token, text: &str) -> Constant {
+    match token.kind {
+        TokenKind::Number => Constant::Number(text.parse().unwrap_or_default()),
+        TokenKind::Boolean => Constant::Boolean(text.eq_ignore_ascii_case("TRUE")),
+        TokenKind::Text => {
+            let inside = text.strip_prefix('"').and_then(|inside| inside.strip_suffix('"'));
+            Constant::Text(inside.unwrap_or_default().replace("\"\"", "\""))
+        }
+        _ => Constant::Error(error_value_at(text).unwrap_or(DELETED)),
+    }
+}
+
+fn unsupported_node(kind: Unsupported, text: &str) -> Node {
+    match kind {
+        Unsupported::Sheets => several_sheets_node(text),
+        Unsupported::Table | Unsupported::File | Unsupported::SheetName => {
+            Node::Unsupported { kind, text: text.to_owned() }
+        }
+    }
+}

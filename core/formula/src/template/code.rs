@@ -1,0 +1,178 @@
+//! Stored form of references. It must never change, because existing data depends on it.
+//!
+//! A coordinate is `r` or `c` and a distance from the cell of the formula, or `R` or `C` and an
+//! index from 0. A cell is a row and a column, such as `r-1C3`; a range is two cells, two rows or
+//! two columns with `:` between them, and `x` is a deleted reference. Before the cells, a sheet is
+//! its number, or its name in quotes if no sheet has this name, with `!` after it.
+
+use cellar_grid::Axis;
+use cellar_grid::SheetId;
+use cellar_grid::a1::CellName;
+
+use crate::reference::{Area, Coordinate, Ends, Reference, ReferenceSheet};
+
+const DELETED: char = 'x';
+
+pub(super) fn encode(reference: &Reference, cell: CellName, text: &mut String) {
+    match &reference.sheet {
+        ReferenceSheet::Own => {}
+        ReferenceSheet::Numbered(number) => text.push_str(&format!("{}!", number.0)),
+        ReferenceSheet::Unknown(name) => {
+            text.push_str(&format!("'{}'!", name.replace('\'', "''")));
+        }
+    }
+    let encoder = Encoder { cell };
+    match reference.area {
+        Area::Cell { row, column } => encoder.push_cell(row, column, text),
+        Area::Range { rows, columns } => {
+            encoder.push_cell(rows.first, columns.first, text);
+            text.push(':');
+            encoder.push_cell(rows.last, columns.last, text);
+        }
+        Area::Rows(ends) => encoder.push_ends(Axis::Rows, ends, text),
+        Area::Columns(ends) => encoder.push_ends(Axis::Columns, ends, text),
+        Area::Deleted => text.push(DELETED),
+    }
+}
+
+struct Encoder {
+    cell: CellName,
+}
+
+impl Encoder {
+    fn push_cell(&self, row: Coordinate, column: Coordinate, text: &mut String) {
+        self.push(Axis::Rows, row, text);
+        self.push(Axis::Columns, column, text);
+    }
+
+    fn push_ends(&self, axis: Axis, ends: Ends, text: &mut String) {
+        self.push(axis, ends.first, text);
+        text.push(':');
+        self.push(axis, ends.last, text);
+    }
+
+    fn push(&self, axis: Axis, coordinate: Coordinate, text: &mut String) {
+        let letter = letter_of(axis, coordinate.is_absolute);
+        let origin = if coordinate.is_absolute { 0 } else { index_of(self.cell, axis) };
+        let distance = i64::from(coordinate.index) - i64::from(origin);
+        text.push(letter);
+        text.push_str(&distance.to_string());
+    }
+}
+
+fn letter_of(axis: Axis, is_absolute: bool) -> char {
+    match (axis, is_absolute) {
+        (Axis::Rows, false) => 'r',
+        (Axis::Rows, true) => 'R',
+        (Axis::Columns, false) => 'c',
+        (Axis::Columns, true) => 'C',
+    }
+}
+
+fn index_of(cell: CellName, axis: Axis) -> u32 {
+    match axis {
+        Axis::Rows => cell.row,
+        Axis::Columns => cell.column,
+    }
+}
+
+/// Decodes a reference of a formula in `cell`. A reference outside the largest possible sheet is
+/// deleted. Returns `None` if the code is malformed.
+pub(super) fn decode(code: &str, cell: CellName) -> Option<Reference> {
+    let (sheet, area_code) = decode_sheet(code)?;
+    let mut decoder = Decoder { rest: area_code, cell, is_outside: false };
+    let area = decoder.area()?;
+    if !decoder.rest.is_empty() {
+        return None;
+    }
+    let area = if decoder.is_outside { Area::Deleted } else { area };
+    Some(Reference { sheet, area })
+}
+
+fn decode_sheet(code: &str) -> Option<(ReferenceSheet, &str)> {
+    if let Some(after_quote) = code.strip_prefix('\'') {
+        // The cells contain no quote, so the last one closes the name.
+        let (name, area) = after_quote.rsplit_once("'!")?;
+        return Some((ReferenceSheet::Unknown(name.replace("''", "'")), area));
+    }
+    match code.split_once('!') {
+        None => Some((ReferenceSheet::Own, code)),
+        Some((number, area)) => {
+            Some((ReferenceSheet::Numbered(SheetId(decode_digits(number)?)), area))
+        }
+    }
+}
+
+/// Decodes a number as it is encoded: without a sign, spaces and leading zeros.
+fn decode_digits(digits: &str) -> Option<u32> {
+    let number: u32 = digits.parse().ok()?;
+    if number.to_string() == digits { Some(number) } else { None }
+}
+
+struct Decoder<'a> {
+    rest: &'a str,
+    cell: CellName,
+    /// Whether a coordinate is outside the largest possible sheet.
+    is_outside: bool,
+}
+
+impl Decoder<'_> {
+    fn area(&mut self) -> Option<Area> {
+        if let Some(after_deleted) = self.rest.strip_prefix(DELETED) {
+            self.rest = after_deleted;
+            return Some(Area::Deleted);
+        }
+        let row = self.coordinate(Axis::Rows)?;
+        let column = self.coordinate(Axis::Columns)?;
+        let is_range = self.take(':');
+        match (row, column, is_range) {
+            (Some(row), Some(column), false) => Some(Area::Cell { row, column }),
+            (Some(row), Some(column), true) => {
+                let last_row = self.coordinate(Axis::Rows)??;
+                let last_column = self.coordinate(Axis::Columns)??;
+                let rows = Ends::sorted(row, last_row);
+                Some(Area::Range { rows, columns: Ends::sorted(column, last_column) })
+            }
+            (Some(row), None, true) => {
+                Some(Area::Rows(Ends::sorted(row, self.coordinate(Axis::Rows)??)))
+            }
+            (None, Some(column), true) => {
+                Some(Area::Columns(Ends::sorted(column, self.coordinate(Axis::Columns)??)))
+            }
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, character: char) -> bool {
+        match self.rest.strip_prefix(character) {
+            Some(after) => {
+                self.rest = after;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Returns `Some(None)` if no coordinate of the axis follows, and `None` if it is malformed.
+    #[allow(clippy::option_option, reason = "an absent coordinate is no error")]
+    fn coordinate(&mut self, axis: Axis) -> Option<Option<Coordinate>> {
+        let is_absolute = self.take(letter_of(axis, true));
+        if !is_absolute && !self.take(letter_of(axis, false)) {
+            return Some(None);
+        }
+        let is_negative = self.take('-');
+        let digits_end = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, after) = self.rest.split_at_checked(digits_end)?;
+        self.rest = after;
+        let magnitude = decode_digits(digits).filter(|number| *number < axis.limit())?;
+        if is_negative && (is_absolute || magnitude == 0) {
+            return None;
+        }
+        let distance = if is_negative { -i64::from(magnitude) } else { i64::from(magnitude) };
+        let origin = if is_absolute { 0 } else { index_of(self.cell, axis) };
+        let index = u32::try_from(i64::from(origin) + distance).ok();
+        let index = index.filter(|index| *index < axis.limit());
+        self.is_outside |= index.is_none();
+        Some(Some(Coordinate { index: index.unwrap_or(0), is_absolute }))
+    }
+}

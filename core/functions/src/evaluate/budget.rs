@@ -1,0 +1,90 @@
+//! Counts the work and memory of an evaluation.
+
+use std::cell::Cell;
+
+use super::Work;
+use crate::limits::{LimitExceeded, Limits, MAX_ARRAY_VALUES, MAX_DEPTH};
+
+/// The work and memory that an evaluation has used.
+#[derive(Debug, Default)]
+pub(crate) struct Budget {
+    steps: Cell<u64>,
+    cells_read: Cell<u64>,
+    created_bytes: Cell<u64>,
+    depth: Cell<u32>,
+}
+
+fn add(counter: &Cell<u64>, amount: u64) -> u64 {
+    let sum = counter.get().saturating_add(amount);
+    counter.set(sum);
+    sum
+}
+
+impl Budget {
+    pub(crate) fn work(&self) -> Work {
+        Work { cells_read: self.cells_read.get(), steps: self.steps.get() }
+    }
+
+    pub(crate) fn spend_steps(&self, amount: u64, limits: &Limits) -> Result<(), LimitExceeded> {
+        let limit = limits.steps;
+        if add(&self.steps, amount) > limit { Err(LimitExceeded::Steps { limit }) } else { Ok(()) }
+    }
+
+    pub(crate) fn spend_cells(&self, amount: u64, limits: &Limits) -> Result<(), LimitExceeded> {
+        let limit = limits.cells_read;
+        let is_over = add(&self.cells_read, amount) > limit;
+        if is_over { Err(LimitExceeded::CellsRead { limit }) } else { Ok(()) }
+    }
+
+    pub(crate) fn spend_bytes(&self, amount: u64, limits: &Limits) -> Result<(), LimitExceeded> {
+        let limit = limits.created_bytes;
+        let is_over = add(&self.created_bytes, amount) > limit;
+        if is_over { Err(LimitExceeded::CreatedBytes { limit }) } else { Ok(()) }
+    }
+
+    /// Reserves the memory of an array.
+    pub(crate) fn spend_array(&self, values: u64, limits: &Limits) -> Result<(), LimitExceeded> {
+        const VALUE_BYTES: u64 = 32;
+        if values > MAX_ARRAY_VALUES {
+            return Err(LimitExceeded::ArrayValues { values });
+        }
+        self.spend_steps(values, limits)?;
+        self.spend_bytes(values.saturating_mul(VALUE_BYTES), limits)
+    }
+
+    /// Runs `work` one level deeper.
+    pub(crate) fn nested<T, E: From<LimitExceeded>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let depth = self.depth.get() + 1;
+        if depth > MAX_DEPTH {
+            return Err(LimitExceeded::Depth.into());
+        }
+        self.depth.set(depth);
+        let result = work();
+        self.depth.set(depth - 1);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nest(budget: &Budget, levels: u32) -> Result<(), LimitExceeded> {
+        if levels == 0 {
+            return Ok(());
+        }
+        budget.nested(|| nest(budget, levels - 1))
+    }
+
+    #[test]
+    fn depth_is_limited() {
+        let budget = Budget::default();
+        assert_eq!(nest(&budget, MAX_DEPTH), Ok(()));
+        assert_eq!(nest(&budget, MAX_DEPTH + 1), Err(LimitExceeded::Depth));
+        // The levels of a failed evaluation are released.
+        assert_eq!(nest(&budget, MAX_DEPTH), Ok(()));
+    }
+}

@@ -1,0 +1,230 @@
+//! Functions, and how their arguments are passed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use cellar_sheet::cell::{ErrorCode, Value};
+
+use crate::call::Call;
+use crate::evaluate::{Evaluator, Scope};
+use crate::expression::Expressions;
+use crate::operand::{Operand, Outcome};
+
+/// Computes a function from the values of its arguments.
+type Eager = for<'c, 'e> fn(&'c Call<'c, 'e>) -> Outcome<Operand>;
+/// Computes a function from its unevaluated arguments.
+type Lazy = for<'c, 'e> fn(&'c LazyCall<'c, 'e>) -> Outcome<Operand>;
+
+pub(crate) enum Body {
+    Eager(Eager),
+    Lazy(Lazy),
+}
+
+/// How an argument is passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// One value. The function is called once for each value of an array.
+    Single,
+    /// The operand as it is.
+    Whole,
+    /// The operand as it is, evaluated as an array even in a formula with implicit intersection.
+    Array,
+}
+
+/// A function of formulas.
+pub(crate) struct Function {
+    pub(crate) name: &'static str,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+    /// One letter for each argument: `s` single, `w` whole, `a` array. The letters after `|`
+    /// repeat for all further arguments; without `|` the last letter repeats.
+    pub(crate) passing: &'static str,
+    pub(crate) body: Body,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl Function {
+    /// Returns whether an argument of the analysis tool pack is not valid, and its error.
+    pub(crate) fn refused_argument(&self, index: usize, operand: &Operand) -> Option<ErrorCode> {
+        const CALCULATION_METHOD: usize = 7;
+        let error = match operand {
+            Operand::Omitted if index < self.least => ErrorCode::NotAvailable,
+            Operand::Value(Value::Bool(_)) => ErrorCode::Value,
+            Operand::Reference(areas) if !areas.iter().all(|area| area.is_cell()) => {
+                ErrorCode::Value
+            }
+            _ => return None,
+        };
+        let is_boolean_argument = self.name == "ACCRINT" && index == CALCULATION_METHOD;
+        let is_refused = TOOL_PACK.binary_search(&self.name).is_ok() && !is_boolean_argument;
+        is_refused.then_some(error)
+    }
+
+    pub(crate) fn passing(&self, index: usize) -> Passing {
+        let (fixed, repeated) = match self.passing.split_once('|') {
+            Some((fixed, repeated)) => (fixed, repeated),
+            None => (self.passing, ""),
+        };
+        let letter = match fixed.as_bytes().get(index) {
+            Some(letter) => Some(*letter),
+            None if repeated.is_empty() => fixed.as_bytes().last().copied(),
+            None => repeated.as_bytes().get((index - fixed.len()) % repeated.len()).copied(),
+        };
+        match letter {
+            Some(b'w') => Passing::Whole,
+            Some(b'a') => Passing::Array,
+            _ => Passing::Single,
+        }
+    }
+}
+
+/// A call of a function that evaluates its arguments itself.
+pub(crate) struct LazyCall<'c, 'e> {
+    pub(crate) evaluator: &'c Evaluator<'e>,
+    pub(crate) arguments: Expressions<'c>,
+    pub(crate) scope: &'c Scope,
+    pub(crate) is_array: bool,
+}
+
+/// The functions of the former analysis tool pack, in alphabetical order. Their single arguments are
+/// no booleans and no ranges of several cells, and the required ones cannot be left out between commas.
+const TOOL_PACK: [&str; 88] = [
+    "ACCRINT",
+    "ACCRINTM",
+    "AMORDEGRC",
+    "AMORLINC",
+    "BESSELI",
+    "BESSELJ",
+    "BESSELK",
+    "BESSELY",
+    "BIN2DEC",
+    "BIN2HEX",
+    "BIN2OCT",
+    "COMPLEX",
+    "CONVERT",
+    "COUPDAYBS",
+    "COUPDAYS",
+    "COUPDAYSNC",
+    "COUPNCD",
+    "COUPNUM",
+    "COUPPCD",
+    "CUMIPMT",
+    "CUMPRINC",
+    "DEC2BIN",
+    "DEC2HEX",
+    "DEC2OCT",
+    "DELTA",
+    "DISC",
+    "DOLLARDE",
+    "DOLLARFR",
+    "DURATION",
+    "EDATE",
+    "EFFECT",
+    "EOMONTH",
+    "ERF",
+    "ERFC",
+    "FACTDOUBLE",
+    "FVSCHEDULE",
+    "GESTEP",
+    "HEX2BIN",
+    "HEX2DEC",
+    "HEX2OCT",
+    "IMABS",
+    "IMAGINARY",
+    "IMARGUMENT",
+    "IMCONJUGATE",
+    "IMCOS",
+    "IMDIV",
+    "IMEXP",
+    "IMLN",
+    "IMLOG10",
+    "IMLOG2",
+    "IMPOWER",
+    "IMREAL",
+    "IMSIN",
+    "IMSQRT",
+    "IMSUB",
+    "INTRATE",
+    "ISEVEN",
+    "ISODD",
+    "MDURATION",
+    "MROUND",
+    "NETWORKDAYS",
+    "NOMINAL",
+    "OCT2BIN",
+    "OCT2DEC",
+    "OCT2HEX",
+    "ODDFPRICE",
+    "ODDFYIELD",
+    "ODDLPRICE",
+    "ODDLYIELD",
+    "PRICE",
+    "PRICEDISC",
+    "PRICEMAT",
+    "QUOTIENT",
+    "RANDBETWEEN",
+    "RECEIVED",
+    "SERIESSUM",
+    "SQRTPI",
+    "TBILLEQ",
+    "TBILLPRICE",
+    "TBILLYIELD",
+    "WEEKNUM",
+    "WORKDAY",
+    "XIRR",
+    "XNPV",
+    "YEARFRAC",
+    "YIELD",
+    "YIELDDISC",
+    "YIELDMAT",
+];
+
+/// Any number of arguments, as in Excel.
+pub(crate) const MANY: usize = 255;
+
+/// Creates the entry of a function that gets the values of its arguments.
+pub(crate) const fn eager(
+    name: &'static str,
+    least: usize,
+    most: usize,
+    passing: &'static str,
+    body: Eager,
+) -> Function {
+    Function { name, least, most, passing, body: Body::Eager(body) }
+}
+
+/// Creates the entry of a function that evaluates its arguments itself.
+pub(crate) const fn lazy(name: &'static str, least: usize, most: usize, body: Lazy) -> Function {
+    Function { name, least, most, passing: "s", body: Body::Lazy(body) }
+}
+
+/// Returns the function with this name in upper case, without the prefix `_XLFN.`.
+pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
+    static FUNCTIONS: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
+    FUNCTIONS
+        .get_or_init(|| {
+            crate::library::all_functions().map(|function| (function.name, function)).collect()
+        })
+        .get(name)
+        .copied()
+}
+
+/// Returns the function that is passed by its name in upper case, as in `BYROW(A1:B2,SUM)`. Workbooks
+/// store such names with the prefix `_xleta.`.
+pub(crate) fn function_of_name(name: &str) -> Option<&'static Function> {
+    find_function(name.strip_prefix("_XLETA.").unwrap_or(name))
+}
+
+/// Returns the names of all functions, in alphabetical order.
+#[must_use]
+pub fn function_names() -> Vec<&'static str> {
+    let mut names: Vec<_> = crate::library::all_functions().map(|function| function.name).collect();
+    names.sort_unstable();
+    names
+}

@@ -1,0 +1,231 @@
+//! Searches in one row or column.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use cellar_sheet::cell::{ErrorCode, Value};
+use regex_lite::Regex;
+
+use crate::call::{Call, ensure};
+use crate::evaluate::Evaluator;
+use crate::operand::{Area, Matrix, Operand, Outcome};
+use crate::source::Block;
+use crate::value::wildcard::Pattern;
+use crate::value::{compare_filled, compare_numbers, equal_texts, type_rank};
+
+/// One row or column of values. Cells are read only when they are compared.
+pub(super) struct Vector<'c, 'e> {
+    evaluator: &'c Evaluator<'e>,
+    cells: Cells,
+    /// Number of values, including the empty ones outside the used range.
+    pub(super) length: usize,
+}
+
+enum Cells {
+    Column(Area),
+    Values(Rc<Matrix>),
+}
+
+impl<'c, 'e> Vector<'c, 'e> {
+    /// Takes an argument of one row or one column, or returns `#N/A` for anything else.
+    pub(super) fn of_argument(call: &Call<'c, 'e>, index: usize) -> Outcome<Self> {
+        let operand = call.operand(index);
+        if let Operand::Value(Value::Error(code)) = operand {
+            return Err((*code).into());
+        }
+        let (rows, columns) = call.evaluator.size(operand)?;
+        ensure(rows == 1 || columns == 1, ErrorCode::NotAvailable)?;
+        Self::of_operand(call.evaluator, operand)
+    }
+
+    /// Takes an operand of one row or one column.
+    pub(super) fn of_operand(evaluator: &'c Evaluator<'e>, operand: &Operand) -> Outcome<Self> {
+        let (rows, columns) = evaluator.size(operand)?;
+        let length = rows * columns;
+        let cells = match operand {
+            Operand::Reference(_) if columns == 1 => Cells::Column(evaluator.only_area(operand)?),
+            other => Cells::Values(evaluator.matrix(other)?),
+        };
+        Ok(Self { evaluator, cells, length })
+    }
+
+    /// Returns the number of values up to the end of the used range.
+    pub(super) fn used_length(&self) -> usize {
+        match &self.cells {
+            Cells::Values(matrix) => matrix.values.len(),
+            Cells::Column(area) => match self.evaluator.used_part(*area) {
+                Some(used) => (used.last.row - area.first.row + 1) as usize,
+                None => 0,
+            },
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Outcome<Value> {
+        self.evaluator.spend(1)?;
+        match &self.cells {
+            Cells::Values(matrix) => Ok(matrix.values.get(index).cloned().unwrap_or_default()),
+            Cells::Column(area) => {
+                let row = area.first.row.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
+                self.evaluator.read_cell(Area::cell(area.sheet, row, area.first.column))
+            }
+        }
+    }
+
+    /// Passes values and their places to `visit` until it returns `false`.
+    fn scan(&self, visit: &mut dyn FnMut(usize, &Value) -> bool) -> Outcome<()> {
+        let area = match &self.cells {
+            Cells::Values(matrix) => {
+                self.evaluator.spend(crate::number::count(matrix.values.len()))?;
+                let mut values = matrix.values.iter().enumerate();
+                values.all(|(index, value)| visit(index, value));
+                return Ok(());
+            }
+            Cells::Column(area) => area,
+        };
+        let Some(used) = self.evaluator.used_part(*area) else { return Ok(()) };
+        let mut index = 0;
+        let (sheet, column) = (area.sheet, area.first.column);
+        let mut next = |value: &Value| {
+            index += 1;
+            visit(index - 1, value)
+        };
+        self.evaluator.source.visit_column(
+            sheet,
+            column,
+            used.first.row,
+            used.last.row,
+            &mut |block| match block {
+                Block::Empty(cells) => (0..cells).all(|_| next(&Value::Empty)),
+                Block::Numbers(numbers) => {
+                    numbers.iter().all(|number| next(&Value::Number(*number)))
+                }
+                Block::Values(values) => values.iter().all(&mut next),
+            },
+        );
+        self.evaluator.spend_cells(crate::number::count(index))
+    }
+}
+
+/// The value or pattern of an exact search.
+pub(super) enum Wanted {
+    Value(Value),
+    Pattern(Pattern),
+    Regex(Regex),
+}
+
+impl Wanted {
+    /// Takes the value that `MATCH` or `VLOOKUP` looks for. Texts may have wildcards.
+    pub(super) fn with_wildcards(value: Value) -> Self {
+        match value {
+            Value::Text(text) if text.contains(['*', '?', '~']) => {
+                Self::Pattern(Pattern::new(&text))
+            }
+            other => Self::Value(other),
+        }
+    }
+
+    fn matches(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Value(Value::Number(wanted)), Value::Number(number)) => {
+                compare_numbers(*wanted, *number).is_eq()
+            }
+            (Self::Value(Value::Text(wanted)), Value::Text(text)) => equal_texts(wanted, text),
+            (Self::Value(wanted), value) => wanted == value,
+            (Self::Pattern(pattern), Value::Text(text)) => pattern.matches(text),
+            (Self::Regex(regex), Value::Text(text)) => regex.is_match(text),
+            _ => false,
+        }
+    }
+}
+
+/// The direction of a search from one end to the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    FirstToLast,
+    LastToFirst,
+}
+
+/// Returns the place of the first or last value that matches.
+pub(super) fn find_exact(
+    vector: &Vector<'_, '_>,
+    wanted: &Wanted,
+    direction: Direction,
+) -> Outcome<Option<usize>> {
+    let mut found = None;
+    vector.scan(&mut |index, value| {
+        if wanted.matches(value) {
+            found = Some(index);
+            return direction == Direction::LastToFirst;
+        }
+        true
+    })?;
+    let seeks_empty = matches!(wanted, Wanted::Value(Value::Empty));
+    if seeks_empty && found.is_none() && vector.used_length() < vector.length {
+        return Ok(Some(vector.used_length()));
+    }
+    Ok(found)
+}
+
+/// Returns the place of the wanted value, or of the nearest one on the given side.
+pub(super) fn find_nearest(
+    vector: &Vector<'_, '_>,
+    wanted: &Value,
+    side: Ordering,
+    direction: Direction,
+) -> Outcome<Option<usize>> {
+    let mut best: Option<(usize, Value)> = None;
+    vector.scan(&mut |index, value| {
+        if matches!(value, Value::Empty | Value::Error(_)) {
+            return true;
+        }
+        let order = compare_filled(value, wanted);
+        if order != Ordering::Equal && order != side {
+            return true;
+        }
+        let is_better = match &best {
+            None => true,
+            Some((_, known)) => match compare_filled(value, known) {
+                Ordering::Equal => direction == Direction::LastToFirst,
+                towards => towards == side.reverse(),
+            },
+        };
+        if is_better {
+            best = Some((index, value.clone()));
+        }
+        true
+    })?;
+    Ok(best.map(|(index, _)| index))
+}
+
+/// Searches sorted values by bisection for the last value that is not after the wanted one. Values
+/// of other types are skipped. Returns `None` if all values are after it.
+pub(super) fn bisect(
+    vector: &Vector<'_, '_>,
+    wanted: &Value,
+    is_descending: bool,
+) -> Outcome<Option<usize>> {
+    let (mut low, mut high) = (0, vector.used_length());
+    let mut found = None;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let mut probe = middle;
+        let mut value = vector.get(probe)?;
+        while type_rank(&value) != type_rank(wanted) && probe + 1 < high {
+            probe += 1;
+            value = vector.get(probe)?;
+        }
+        if type_rank(&value) != type_rank(wanted) {
+            high = middle;
+            continue;
+        }
+        let order = compare_filled(&value, wanted);
+        let order = if is_descending { order.reverse() } else { order };
+        if order == Ordering::Greater {
+            high = middle;
+        } else {
+            found = Some(probe);
+            low = probe + 1;
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,245 @@
+//! Turns parsed formulas into the form that is evaluated.
+
+use std::sync::Arc;
+
+use cellar_formula::expression::{
+    BinaryOperator, Constant, Node as ParsedNode, NodeIndex, PostfixOperator, PrefixOperator,
+};
+use cellar_formula::reference::{Area, Ends, Reference, ReferenceSheet, SheetNames};
+use cellar_formula::syntax::{SyntaxError, Unsupported};
+use cellar_grid::SheetId;
+use cellar_sheet::cell::{ErrorCode, Value};
+
+use crate::dependence::Dependence;
+use crate::expression::{CellReference, Chain, Expression, Link, Node, Operator, Prefix, Sheets};
+use crate::function::find_function;
+
+/// A parsed formula. Copies are cheap and may be used by several threads.
+#[derive(Debug, Clone)]
+pub struct Formula {
+    tree: Arc<[Node]>,
+    root: NodeIndex,
+    dependence: Dependence,
+}
+
+/// Sheets are found by their names when a formula is evaluated.
+struct NoSheetNames;
+
+impl SheetNames for NoSheetNames {
+    fn number(&self, _name: &str) -> Option<SheetId> {
+        None
+    }
+
+    fn name(&self, _sheet: SheetId) -> Option<&str> {
+        None
+    }
+}
+
+impl Formula {
+    /// Parses a formula such as `=SUM(A1:A3)`. Unknown functions and names are no errors; their
+    /// value is `#NAME?`.
+    ///
+    /// # Errors
+    /// Returns the first error in the syntax, its place and what to do.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        let parsed = cellar_formula::Formula::parse(text, &NoSheetNames)?;
+        let expression = parsed.expression();
+        let mut converter = Converter { nodes: Vec::with_capacity(expression.nodes().len()) };
+        let mut dependence = Dependence::default();
+        for node in expression.nodes() {
+            let converted = converter.convert(node);
+            dependence.add(&converted, &converter.nodes);
+            converter.nodes.push(converted);
+        }
+        Ok(Self { tree: converter.nodes.into(), root: expression.root(), dependence })
+    }
+
+    /// Returns whether the value depends on the time, because the formula uses `NOW` or `TODAY`.
+    ///
+    /// This and the two methods below do not follow names that the workbook defines. They may return
+    /// `true` for a formula that uses a parameter with the name of such a function.
+    #[must_use]
+    pub fn uses_time(&self) -> bool {
+        self.dependence.time
+    }
+
+    /// Returns whether the value depends on the random seed, because the formula uses `RAND`,
+    /// `RANDARRAY` or `RANDBETWEEN`.
+    #[must_use]
+    pub fn uses_random_numbers(&self) -> bool {
+        self.dependence.random_numbers
+    }
+
+    /// Returns whether only evaluation knows all cells that the formula reads: because it uses
+    /// `INDIRECT`, `OFFSET`, a range such as `A1:INDEX(B:B,3)`, a spilled range such as `A1#`, the
+    /// cells of several sheets, or `SUMIF` or `AVERAGEIF` with ranges of different sizes. All other
+    /// formulas read only cells of [`Formula::references`](cellar_formula::Formula::references).
+    #[must_use]
+    pub fn has_calculated_references(&self) -> bool {
+        self.dependence.calculated_references
+    }
+
+    pub(crate) fn expression(&self) -> Expression<'_> {
+        Expression::new(&self.tree, self.root)
+    }
+}
+
+struct Converter {
+    /// The converted nodes, at the places of the parsed ones.
+    nodes: Vec<Node>,
+}
+
+impl Converter {
+    fn convert(&mut self, node: &ParsedNode) -> Node {
+        match node {
+            ParsedNode::Constant(constant) => Node::Literal(convert_constant(constant)),
+            ParsedNode::Array { columns, values } => Node::Array {
+                columns: *columns,
+                values: values.iter().map(convert_constant).collect(),
+            },
+            ParsedNode::Reference(reference) => convert_reference(reference),
+            ParsedNode::SeveralSheets { first_sheet, last_sheet, area } => {
+                cells(Sheets::Between(first_sheet.clone(), last_sheet.clone()), *area)
+            }
+            ParsedNode::Unsupported { kind, text } => convert_unsupported(*kind, text),
+            ParsedNode::Name(name) => Node::Name(variable_name(name).into()),
+            ParsedNode::Omitted => Node::Omitted,
+            ParsedNode::Prefix { operator, operand } => {
+                Node::Prefix(convert_prefix(*operator), *operand)
+            }
+            ParsedNode::Postfix { operator, operand } => {
+                let link = match operator {
+                    PostfixOperator::Percent => Link::Percent,
+                    PostfixOperator::Spill => Link::Spill,
+                };
+                self.chain(*operand, link)
+            }
+            ParsedNode::Binary { operator, left, right } => {
+                self.chain(*left, Link::Operator(convert_operator(*operator), *right))
+            }
+            ParsedNode::Call { function, arguments } => self.convert_call(function, arguments),
+            ParsedNode::CallOf { callee, arguments } => {
+                self.chain(*callee, Link::Call(arguments.as_slice().into()))
+            }
+        }
+    }
+
+    /// Returns the chain of `first` with one more link. The node of a chain that becomes longer is
+    /// not used any more.
+    fn chain(&mut self, first: NodeIndex, link: Link) -> Node {
+        let empty = Chain { first, links: Vec::new(), links_of_references: 0 };
+        let mut chain = match self.nodes.get_mut(first.get()) {
+            Some(Node::Chain(chain)) => std::mem::replace(chain, empty),
+            _ => empty,
+        };
+        chain.push(link);
+        Node::Chain(chain)
+    }
+
+    fn convert_call(&mut self, name: &str, arguments: &[NodeIndex]) -> Node {
+        let short = without_storage_prefix(name);
+        match (short, arguments.first()) {
+            ("SINGLE", Some(operand)) => return Node::Prefix(Prefix::Intersect, *operand),
+            ("ANCHORARRAY", Some(operand)) => return self.chain(*operand, Link::Spill),
+            ("SINGLE" | "ANCHORARRAY", None) => return Node::Error(ErrorCode::Value),
+            _ => {}
+        }
+        match find_function(short) {
+            Some(function) => Node::Call(function, arguments.into()),
+            None => Node::CallName(variable_name(name).into(), arguments.into()),
+        }
+    }
+}
+
+fn convert_constant(constant: &Constant) -> Value {
+    match constant {
+        Constant::Number(number) if number.is_finite() => Value::Number(*number),
+        Constant::Number(_) => Value::Error(ErrorCode::Num),
+        Constant::Text(text) => Value::Text(text.clone()),
+        Constant::Boolean(value) => Value::Bool(*value),
+        // Error values that Cellar does not have are #VALUE!, as in files.
+        Constant::Error(text) => Value::Error(text.parse().unwrap_or(ErrorCode::Value)),
+    }
+}
+
+fn convert_prefix(operator: PrefixOperator) -> Prefix {
+    match operator {
+        PrefixOperator::Plus => Prefix::Plus,
+        PrefixOperator::Minus => Prefix::Minus,
+        PrefixOperator::ImplicitIntersection => Prefix::Intersect,
+    }
+}
+
+fn convert_operator(operator: BinaryOperator) -> Operator {
+    match operator {
+        BinaryOperator::Add => Operator::Add,
+        BinaryOperator::Subtract => Operator::Subtract,
+        BinaryOperator::Multiply => Operator::Multiply,
+        BinaryOperator::Divide => Operator::Divide,
+        BinaryOperator::Power => Operator::Power,
+        BinaryOperator::Concatenate => Operator::Concatenate,
+        BinaryOperator::Equal => Operator::Equal,
+        BinaryOperator::NotEqual => Operator::NotEqual,
+        BinaryOperator::Less => Operator::Less,
+        BinaryOperator::Greater => Operator::Greater,
+        BinaryOperator::LessOrEqual => Operator::LessOrEqual,
+        BinaryOperator::GreaterOrEqual => Operator::GreaterOrEqual,
+        BinaryOperator::Range => Operator::Range,
+        BinaryOperator::Union => Operator::Union,
+        BinaryOperator::Intersection => Operator::Intersection,
+    }
+}
+
+/// Removes the prefixes that Excel stores before the names of newer functions.
+fn without_storage_prefix(name: &str) -> &str {
+    let name = name.strip_prefix("_XLFN.").unwrap_or(name);
+    name.strip_prefix("_XLWS.").unwrap_or(name)
+}
+
+/// Workbooks store variables with the prefix `_xlpm.`, and optional parameters with `_xlop.`, which is
+/// kept because it marks them as optional.
+fn variable_name(name: &str) -> &str {
+    name.strip_prefix("_XLPM.").unwrap_or(name)
+}
+
+fn convert_reference(reference: &Reference) -> Node {
+    match &reference.sheet {
+        ReferenceSheet::Own => cells(Sheets::Own, reference.area),
+        ReferenceSheet::Unknown(name) => cells(Sheets::Named(name.clone()), reference.area),
+        ReferenceSheet::Numbered(_) => Node::Error(ErrorCode::Ref),
+    }
+}
+
+fn cells(sheets: Sheets, area: Area) -> Node {
+    let bounds = |ends: Ends| (Some(ends.first.index), Some(ends.last.index));
+    let (rows, columns) = match area {
+        Area::Cell { row, column } => {
+            ((Some(row.index), Some(row.index)), (Some(column.index), Some(column.index)))
+        }
+        Area::Range { rows, columns } => (bounds(rows), bounds(columns)),
+        Area::Rows(rows) => (bounds(rows), (None, None)),
+        Area::Columns(columns) => ((None, None), bounds(columns)),
+        Area::Deleted => return Node::Error(ErrorCode::Ref),
+    };
+    Node::Reference(CellReference {
+        sheets,
+        first_row: rows.0,
+        first_column: columns.0,
+        last_row: rows.1,
+        last_column: columns.1,
+    })
+}
+
+/// Tables, other files and names of sheets do not exist, so that references to them are the errors
+/// that Excel shows then.
+fn convert_unsupported(kind: Unsupported, text: &str) -> Node {
+    match kind {
+        // An optional parameter of a lambda is in brackets.
+        Unsupported::Table if text.starts_with('[') => Node::Name(text.to_uppercase().into()),
+        Unsupported::File => Node::Error(ErrorCode::Ref),
+        _ if text.contains("#REF!") => Node::Error(ErrorCode::Ref),
+        Unsupported::Table | Unsupported::Sheets | Unsupported::SheetName => {
+            Node::Error(ErrorCode::Name)
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Cell and range references in A1 notation, with an optional sheet name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
+
+/// Row and column of a cell, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellName {
+    /// Row, from 0.
+    pub row: u32,
+    /// Column, from 0.
+    pub column: u32,
+}
+
+/// A rectangle of cells. The cells `first` and `last` at opposite corners are part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rectangle {
+    /// The top left cell.
+    pub first: CellName,
+    /// The bottom right cell.
+    pub last: CellName,
+}
+
+/// A parsed range of cells, whole columns or whole rows, with an optional sheet name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// Sheet name, if specified.
+    pub sheet: Option<String>,
+    /// The cells of the range. Whole columns or rows extend to the end of the largest possible
+    /// sheet.
+    pub rectangle: Rectangle,
+    /// Whether the range consists of whole columns (`A:C`) or whole rows (`3:5`).
+    pub is_open: bool,
+}
+
+/// Error for a malformed range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a range: {reason}")]
+pub struct NotARange {
+    /// The rejected text.
+    pub text: String,
+    /// Description of the error and of the expected syntax.
+    pub reason: &'static str,
+}
+
+/// A range contains more cells than can be read at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
+pub struct RangeTooLarge {
+    /// The requested rectangle.
+    pub rectangle: Rectangle,
+    pub area: u64,
+}
+
+const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
+const OUTSIDE: &str = "it extends beyond the largest possible sheet";
+
+impl Rectangle {
+    /// Rectangle that covers the largest possible sheet.
+    pub const EVERYTHING: Self = Self {
+        first: CellName { row: 0, column: 0 },
+        last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
+    };
+
+    /// Returns whether the rectangle contains a cell.
+    #[must_use]
+    pub fn contains(&self, row: u32, column: u32) -> bool {
+        (self.first.row..=self.last.row).contains(&row)
+            && (self.first.column..=self.last.column).contains(&column)
+    }
+
+    /// Returns the number of cells in the rectangle. Blank cells are counted too.
+    #[must_use]
+    pub fn area(&self) -> u64 {
+        let length = |first: u32, last: u32| u64::from(last.saturating_sub(first)) + 1;
+        let rows = length(self.first.row, self.last.row);
+        rows.saturating_mul(length(self.first.column, self.last.column))
+    }
+}
+
+impl Range {
+    /// Checks the size of the range. Whole columns or rows are always accepted, because reading
+    /// stops at the last used row and column.
+    ///
+    /// # Errors
+    /// Returns [`RangeTooLarge`] if a rectangle has more than `MAX_RANGE_CELLS` cells.
+    pub fn check_area(&self) -> Result<(), RangeTooLarge> {
+        let (rectangle, area) = (self.rectangle, self.rectangle.area());
+        if self.is_open || area <= MAX_RANGE_CELLS {
+            return Ok(());
+        }
+        Err(RangeTooLarge { rectangle, area })
+    }
+}
+
+/// Returns the letters of a column that is counted from 0: column 0 is `A`, and column 26 is `AA`.
+#[must_use]
+pub fn column_name(column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut remainder = u64::from(column) + 1;
+    while remainder > 0 {
+        remainder -= 1;
+        let letter = u8::try_from(remainder % 26).unwrap_or(0);
+        letters.push(char::from(b'A' + letter));
+        remainder /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+/// Parses column letters in upper or lower case. Returns `None` if they are invalid or the column
+/// is outside the largest possible sheet.
+#[must_use]
+pub fn parse_column(letters: &str) -> Option<u32> {
+    if !letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut number = 0_u32;
+    for byte in letters.bytes() {
+        let digit = u32::from(byte.to_ascii_uppercase().checked_sub(b'A')?) + 1;
+        number = number.checked_mul(26)?.checked_add(digit)?;
+    }
+    number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
+}
+
+/// Parses a row number, which is counted from 1. Returns `None` if it is invalid or the row is
+/// outside the largest possible sheet.
+fn parse_row(digits: &str) -> Option<u32> {
+    let number: u32 = digits.parse().ok()?;
+    number.checked_sub(1).filter(|row| *row < MAX_ROWS)
+}
+
+impl fmt::Display for CellName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}{}", column_name(self.column), u64::from(self.row) + 1)
+    }
+}
+
+impl fmt::Display for Rectangle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            return self.first.fmt(formatter);
+        }
+        write!(formatter, "{}:{}", self.first, self.last)
+    }
+}
+
+struct Reference {
+    column: Option<u32>,
+    row: Option<u32>,
+}
+
+fn parse_reference(text: &str) -> Result<Reference, &'static str> {
+    // `$` marks an absolute reference. It has no meaning when cells are read, so it is ignored.
+    let text = text.replace('$', "");
+    let digits = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
+    let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
+    let has_only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if text.is_empty() || !has_only_digits {
+        return Err(SYNTAX);
+    }
+    let column =
+        if letters.is_empty() { None } else { Some(parse_column(letters).ok_or(OUTSIDE)?) };
+    let row = if digits.is_empty() { None } else { Some(parse_row(digits).ok_or(OUTSIDE)?) };
+    Ok(Reference { column, row })
+}
+
+struct ParsedRectangle {
+    rectangle: Rectangle,
+    /// Whether the range consists of whole columns or rows.
+    is_open: bool,
+}
+
+fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
+    let has_colon = text.contains(':');
+    let (start_text, end_text) = text.split_once(':').unwrap_or((text, text));
+    let start = parse_reference(start_text)?;
+    let end = parse_reference(end_text)?;
+    let is_open = start.row.is_none() || start.column.is_none();
+    if is_open && !has_colon {
+        return Err(SYNTAX);
+    }
+    let (first_row, last_row) = ascending_bounds(start.row, end.row, MAX_ROWS)?;
+    let (first_column, last_column) = ascending_bounds(start.column, end.column, MAX_COLUMNS)?;
+    let rectangle = Rectangle {
+        first: CellName { row: first_row, column: first_column },
+        last: CellName { row: last_row, column: last_column },
+    };
+    Ok(ParsedRectangle { rectangle, is_open })
+}
+
+/// Returns two row or column indices in ascending order. If neither is given, returns the first and
+/// the last index of the largest possible sheet.
+fn ascending_bounds(
+    start: Option<u32>,
+    end: Option<u32>,
+    limit: u32,
+) -> Result<(u32, u32), &'static str> {
+    match (start, end) {
+        (Some(start), Some(end)) => Ok((start.min(end), start.max(end))),
+        (None, None) => Ok((0, limit - 1)),
+        _ => Err(SYNTAX),
+    }
+}
+
+/// In a quoted sheet name, a quote is written as two quotes.
+fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
+    let Some(quoted) = text.strip_prefix('\'') else {
+        return Ok(match text.rsplit_once('!') {
+            Some((sheet, range)) => (Some(sheet.to_owned()), range),
+            None => (None, text),
+        });
+    };
+    let (sheet, range) = quoted.rsplit_once("'!").ok_or("a quoted sheet name ends with '!")?;
+    if sheet.replace("''", "").contains('\'') {
+        return Err("a quote inside a sheet name is written twice");
+    }
+    Ok((Some(sheet.replace("''", "'")), range))
+}
+
+impl FromStr for Range {
+    type Err = NotARange;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let not_a_range = |reason| NotARange { text: text.to_owned(), reason };
+        let (sheet, range_text) = split_sheet(text.trim()).map_err(not_a_range)?;
+        if sheet.as_deref() == Some("") {
+            return Err(not_a_range("the sheet name before ! is empty"));
+        }
+        let ParsedRectangle { rectangle, is_open } =
+            parse_rectangle(range_text).map_err(not_a_range)?;
+        Ok(Self { sheet, rectangle, is_open })
+    }
+}
+
+impl FromStr for CellName {
+    type Err = NotARange;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Range { sheet, rectangle, .. } = text.parse()?;
+        if sheet.is_some() || rectangle.first != rectangle.last {
+            let reason = "name one cell, such as B2";
+            return Err(NotARange { text: text.to_owned(), reason });
+        }
+        Ok(rectangle.first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn round_trips_every_rectangle(
+            row in 0..MAX_ROWS, column in 0..MAX_COLUMNS, row2 in 0..MAX_ROWS, column2 in 0..MAX_COLUMNS,
+        ) {
+            let rectangle = Rectangle {
+                first: CellName { row: row.min(row2), column: column.min(column2) },
+                last: CellName { row: row.max(row2), column: column.max(column2) },
+            };
+            let read: Range = rectangle.to_string().parse().unwrap();
+            prop_assert_eq!(read.rectangle, rectangle);
+        }
+
+        #[test]
+        fn parsing_any_text_does_not_panic(text in "\\PC{0,24}") {
+            let _ = text.parse::<Range>();
+        }
+    }
+
+    fn rectangle(text: &str) -> (u32, u32, u32, u32) {
+        let Rectangle { first, last } = text.parse::<Range>().unwrap().rectangle;
+        (first.row, first.column, last.row, last.column)
+    }
+
+    #[test]
+    fn parses_cells_rectangles_columns_and_rows() {
+        assert_eq!(rectangle("A1"), (0, 0, 0, 0));
+        assert_eq!(rectangle("a1:g20"), (0, 0, 19, 6));
+        assert_eq!(rectangle("G20:A1"), (0, 0, 19, 6));
+        assert_eq!(rectangle("$B$2:AA3"), (1, 1, 2, 26));
+        assert_eq!(rectangle("A:C"), (0, 0, MAX_ROWS - 1, 2));
+        assert_eq!(rectangle("3:5"), (2, 0, 4, MAX_COLUMNS - 1));
+        assert!("A:C".parse::<Range>().unwrap().is_open);
+        let quoted: Range = "'It''s mine!'!A1".parse().unwrap();
+        assert_eq!(quoted.sheet.as_deref(), Some("It's mine!"));
+        assert_eq!("Sheet1!A1".parse::<Range>().unwrap().sheet.as_deref(), Some("Sheet1"));
+    }
+
+    #[test]
+    fn rejects_invalid_ranges() {
+        for text in [
+            "",
+            "A",
+            "1",
+            "A0",
+            "A1:",
+            ":A1",
+            "A1:B",
+            "1A",
+            "A-1",
+            "!A1",
+            "'x!A1",
+            "'a'b'!A1",
+            "A1:B2:C3",
+            "A4294967296",
+            "ZZZZZZZZZZ1",
+            "Ä1",
+        ] {
+            assert!(text.parse::<Range>().is_err(), "{text}");
+        }
+        assert!("A1:B2".parse::<CellName>().is_err());
+    }
+
+    #[test]
+    fn only_letters_name_a_column() {
+        assert_eq!(["A", "z", "AA"].map(parse_column), [Some(0), Some(25), Some(26)]);
+        for text in ["", "1", "A1", "~", "[", "é", "A B"] {
+            assert_eq!(parse_column(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_row_and_column_are_the_limits() {
+        let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
+        assert_eq!(last.to_string().parse::<CellName>(), Ok(last));
+        let below = format!("A{}", u64::from(MAX_ROWS) + 1);
+        let right = format!("{}1", column_name(MAX_COLUMNS));
+        for text in [below, right] {
+            assert_eq!(text.parse::<CellName>().unwrap_err().reason, OUTSIDE);
+        }
+    }
+
+    #[test]
+    fn area_counts_all_cells() {
+        assert_eq!("A1:B3".parse::<Range>().unwrap().rectangle.area(), 6);
+        assert_eq!(Rectangle::EVERYTHING.area(), u64::from(MAX_ROWS) * u64::from(MAX_COLUMNS));
+    }
+
+    #[test]
+    fn only_explicit_ranges_have_a_size_limit() {
+        let check = |text: &str| text.parse::<Range>().unwrap().check_area();
+        let rows = MAX_RANGE_CELLS / 16;
+        assert_eq!(check(&format!("A1:P{rows}")), Ok(()));
+        let error = check(&format!("A1:P{}", rows + 1)).unwrap_err();
+        assert_eq!(error.area, MAX_RANGE_CELLS + 16);
+        assert!(error.to_string().contains("cells; at most 16777216"), "{error}");
+        assert_eq!((check("A:ZZ"), check("1:3")), (Ok(()), Ok(())));
+    }
+}

@@ -1,0 +1,56 @@
+//! Transforms the references of formulas.
+
+use cellar_formula::changes::MovedLines;
+use cellar_formula::reference::{ReferenceSheet, SheetNames};
+use cellar_formula::{Formula, LineMap};
+use cellar_sheet::axis_map::{Axis, AxisMap};
+use cellar_sheet::operation::SheetId;
+
+use super::space_map::SpaceMap;
+
+/// Moves the references of the formulas of one sheet by the maps of all sheets.
+pub(super) struct FormulaTransform<'a> {
+    map: &'a SpaceMap,
+    own_sheet: SheetId,
+    /// Computed when the first formula is transformed.
+    moved: Option<MovedLines>,
+}
+
+impl<'a> FormulaTransform<'a> {
+    /// `own_sheet` is the number of the sheet for the author.
+    pub(super) fn new(map: &'a SpaceMap, own_sheet: SheetId) -> Self {
+        Self { map, own_sheet, moved: None }
+    }
+
+    /// Returns the formula with its references and names of sheets in the later state. A text that is
+    /// not a formula, or that does not change, is returned as it is.
+    pub(super) fn transform(&mut self, text: &str) -> String {
+        let sheets = self.map.formula_sheets();
+        let Ok(formula) = Formula::parse(text, sheets) else { return text.to_owned() };
+        let moved = self.moved.get_or_insert_with(|| moved_lines(self.map));
+        let changed = formula.map_references(|reference| reference.moved(self.own_sheet, moved));
+        let keeps_names = formula.references().all(|placed| match placed.reference.sheet {
+            ReferenceSheet::Numbered(number) => keeps_name(sheets, number),
+            ReferenceSheet::Own | ReferenceSheet::Unknown(_) => true,
+        });
+        if changed.is_unchanged() && keeps_names { text.to_owned() } else { changed.text(sheets) }
+    }
+}
+
+fn keeps_name(sheets: &impl SheetNames, number: SheetId) -> bool {
+    sheets.name(number).is_some_and(|name| sheets.number(name) == Some(number))
+}
+
+/// Returns how the references of an author move, as if all deletions had come before all insertions.
+fn moved_lines(map: &SpaceMap) -> MovedLines {
+    let mut moved = MovedLines::default();
+    for (sheet, sheet_map) in map.sheets() {
+        let mut add = |axis, axis_map: &AxisMap| {
+            let lines = LineMap::of_one_change(axis_map.clone(), axis);
+            moved = moved.then(&MovedLines::one(sheet, axis, lines));
+        };
+        add(Axis::Rows, &sheet_map.rows);
+        add(Axis::Columns, &sheet_map.columns);
+    }
+    moved
+}

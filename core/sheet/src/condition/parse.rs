@@ -1,0 +1,208 @@
+//! Parses conditions.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use cellar_base::limits::{MAX_CONDITIONS, MAX_SEARCH_BYTES};
+
+use super::{BadCondition, Condition, Conditions, Order, Test};
+use crate::a1::parse_column;
+use crate::cell::{Value, typed_or_text};
+use crate::text_pattern::{BadPattern, TextPattern};
+
+const AND: &str = "&&";
+/// Number of characters of a malformed condition that the error repeats.
+const SHOWN_CHARACTERS: usize = 60;
+const SYNTAX: &str =
+    "write a column, an operator and a value, such as D=TX, F>=1000, B~park or B=~^San";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Ordered(Order),
+    Contains,
+    ContainsNot,
+    Regex,
+}
+
+const fn ordered(direction: Ordering, or_equal: bool) -> Operator {
+    Operator::Ordered(Order { direction, or_equal })
+}
+
+/// No operator is a prefix of a later one.
+const OPERATORS: [(&str, Operator); 9] = [
+    ("!=", Operator::NotEqual),
+    ("!~", Operator::ContainsNot),
+    ("=~", Operator::Regex),
+    ("<=", ordered(Ordering::Less, true)),
+    (">=", ordered(Ordering::Greater, true)),
+    ("=", Operator::Equal),
+    ("<", ordered(Ordering::Less, false)),
+    (">", ordered(Ordering::Greater, false)),
+    ("~", Operator::Contains),
+];
+
+/// A value as it was written.
+struct Written<'a> {
+    text: std::borrow::Cow<'a, str>,
+    is_quoted: bool,
+}
+
+impl FromStr for Conditions {
+    type Err = BadCondition;
+
+    fn from_str(text: &str) -> Result<Self, BadCondition> {
+        if text.len() > MAX_SEARCH_BYTES {
+            return Err(BadCondition::TooLong { bytes: text.len() });
+        }
+        let mut list = Vec::new();
+        let mut rest = Some(text);
+        while let Some(text) = rest {
+            if list.len() >= MAX_CONDITIONS {
+                return Err(BadCondition::TooMany);
+            }
+            let (condition, text_after) = parse_condition(text)?;
+            list.push(condition);
+            rest = text_after;
+        }
+        let is_filled = |condition: &&Condition| !matches!(condition.test, Test::Blank);
+        let filled = list.iter().find(is_filled).ok_or(BadCondition::OnlyBlank)?;
+        let filled_column = filled.column;
+        Ok(Self { list, filled_column })
+    }
+}
+
+/// Returns the first condition, and the text after `&&`, if any.
+fn parse_condition(text: &str) -> Result<(Condition, Option<&str>), BadCondition> {
+    let text = text.trim();
+    let malformed = |reason: &str| {
+        let reason = reason.to_owned();
+        BadCondition::Malformed { text: shortened(text), reason }
+    };
+    let after_letters = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let letters = text.strip_suffix(after_letters).unwrap_or_default();
+    let after_letters = after_letters.trim_start();
+    let operator = OPERATORS.iter().find_map(|(sign, operator)| {
+        after_letters.strip_prefix(sign).map(|after| (*operator, after.trim_start()))
+    });
+    let Some((operator, written)) = operator.filter(|_| !letters.is_empty()) else {
+        return Err(malformed(SYNTAX));
+    };
+    let column = parse_column(letters)
+        .ok_or_else(|| malformed("there is no such column; name it by its letters, such as D"))?;
+    let (value, text_after) = split_value(written).map_err(malformed)?;
+    let test = build_test(operator, &value).map_err(|fault| match fault {
+        Fault::Value(reason) => BadCondition::Malformed { text: shortened(text), reason },
+        Fault::Pattern(error) => BadCondition::Pattern { text: shortened(text), error },
+    })?;
+    Ok((Condition { column, test }, text_after))
+}
+
+fn shortened(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN_CHARACTERS).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// Returns the value, and the text after `&&`, if any.
+fn split_value(text: &str) -> Result<(Written<'_>, Option<&str>), &'static str> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let (value, text_after) = match text.split_once(AND) {
+            Some((value, after)) => (value.trim_end(), Some(after)),
+            None => (text, None),
+        };
+        if value.starts_with(['=', '<', '>', '~']) {
+            return Err("the value starts with an operator; put it in double quotes");
+        }
+        return Ok((Written { text: value.into(), is_quoted: false }, text_after));
+    };
+    let (value, after) = split_quoted(quoted).ok_or("the closing double quote is missing")?;
+    let written = Written { text: value.into(), is_quoted: true };
+    match after.trim() {
+        "" => Ok((written, None)),
+        after => match after.strip_prefix(AND) {
+            Some(text_after) => Ok((written, Some(text_after))),
+            None => {
+                Err("only && may follow a value in double quotes; write a quote inside it twice")
+            }
+        },
+    }
+}
+
+/// Returns the value without quotes, and the text after the closing quote.
+fn split_quoted(quoted: &str) -> Option<(String, &str)> {
+    let mut value = String::new();
+    let mut rest = quoted;
+    loop {
+        let (part, after) = rest.split_once('"')?;
+        value.push_str(part);
+        match after.strip_prefix('"') {
+            Some(after_pair) => {
+                value.push('"');
+                rest = after_pair;
+            }
+            None => return Some((value, after)),
+        }
+    }
+}
+
+enum Fault {
+    Value(String),
+    Pattern(BadPattern),
+}
+
+fn build_test(operator: Operator, written: &Written<'_>) -> Result<Test, Fault> {
+    let text = written.text.as_ref();
+    let pattern = |pattern: Result<TextPattern, BadPattern>, is_negated| match pattern {
+        Ok(pattern) => Ok(Test::Text { pattern, is_negated }),
+        Err(error) => Err(Fault::Pattern(error)),
+    };
+    match operator {
+        Operator::Equal if text.is_empty() => Ok(Test::Blank),
+        Operator::NotEqual if text.is_empty() => Ok(Test::NotBlank),
+        Operator::Equal => Ok(Test::Equal(value_of(written))),
+        Operator::NotEqual => Ok(Test::NotEqual(value_of(written))),
+        Operator::Ordered(order) => {
+            let value = value_of(written);
+            check_order(&value, written.is_quoted).map_err(Fault::Value)?;
+            Ok(Test::Ordered(order, value))
+        }
+        Operator::Contains => pattern(TextPattern::containing(text), false),
+        Operator::ContainsNot => pattern(TextPattern::containing(text), true),
+        Operator::Regex => pattern(TextPattern::regex(text), false),
+    }
+}
+
+fn value_of(written: &Written<'_>) -> Value {
+    match written.is_quoted {
+        true => Value::Text(written.text.clone().into_owned()),
+        false => typed_or_text(&written.text).value,
+    }
+}
+
+fn check_order(value: &Value, is_quoted: bool) -> Result<(), String> {
+    match value {
+        Value::Empty => Err("a value is missing after the operator".to_owned()),
+        Value::Error(code) => Err(format!("{code} has no order; use = or !=")),
+        // Otherwise, a number in another notation would be compared with texts, without notice.
+        Value::Text(text) if !is_quoted => match number_in_other_notation(text) {
+            Some(number) => Err(format!(
+                "{text} is a text; write the number as {number}, or the text in double quotes"
+            )),
+            None => Ok(()),
+        },
+        Value::Text(text) if text.is_empty() => {
+            Err("a value is missing after the operator".to_owned())
+        }
+        Value::Text(_) | Value::Number(_) | Value::Bool(_) => Ok(()),
+    }
+}
+
+fn number_in_other_notation(text: &str) -> Option<String> {
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let number: f64 = text.replace(',', "").parse().ok()?;
+    (has_digit && number.is_finite()).then(|| format!("{number}"))
+}

@@ -1,0 +1,158 @@
+//! Formulas as workbooks store them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use cellar_formula::changes::MovedLines;
+use cellar_formula::reference::Reference;
+use cellar_formula::{Formula, Template};
+
+use super::moves::Moves;
+use crate::a1::CellName;
+use crate::metadata::Tabs;
+use cellar_grid::SheetId;
+
+/// All templates of a workbook are those of formulas in this cell, so that they contain the
+/// coordinates of their references and do not depend on the place of the formula.
+const TEMPLATE_CELL: CellName = CellName { row: 0, column: 0 };
+
+/// A formula of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::workbook) enum StoredFormula {
+    Parsed {
+        template: Template,
+        /// Number of moves of the workbook that the template already follows.
+        moves_before: usize,
+    },
+    /// A text of an older log that is not a formula. It never changes.
+    Text(String),
+}
+
+impl StoredFormula {
+    /// Parses a formula. Names of sheets are replaced with the numbers that they have now.
+    pub(in crate::workbook) fn parse(text: &str, tabs: &Tabs, moves: &mut Moves) -> Self {
+        let Ok(formula) = Formula::parse(text, tabs) else { return Self::Text(text.to_owned()) };
+        moves.start_recording();
+        let template = Template::of(&formula, TEMPLATE_CELL);
+        Self::Parsed { template, moves_before: moves.len() }
+    }
+
+    /// Returns the length of the stored text in bytes.
+    pub(in crate::workbook) fn bytes(&self) -> usize {
+        match self {
+            Self::Parsed { template, .. } => template.encoded().len(),
+            Self::Text(text) => text.len(),
+        }
+    }
+
+    /// Lets the formula follow all moves.
+    pub(in crate::workbook) fn resolve(&mut self, sheet: SheetId, moves: &mut MovesAfter<'_>) {
+        if let Self::Parsed { template, moves_before } = self {
+            *template = moved_template(template, sheet, moves.after(*moves_before)).into_owned();
+            *moves_before = moves.moves.len();
+        }
+    }
+}
+
+/// Returns the template after rows and columns have moved.
+pub(in crate::workbook) fn moved_template<'t>(
+    template: &'t Template,
+    sheet: SheetId,
+    moved: &MovedLines,
+) -> Cow<'t, Template> {
+    let mut references = template.references_at(TEMPLATE_CELL);
+    let is_affected = |reference: Reference| {
+        reference.sheet_number(sheet).is_some_and(|number| moved.sheet(number).is_some())
+    };
+    if !references.any(is_affected) {
+        return Cow::Borrowed(template);
+    }
+    Cow::Owned(changed_template(template, |reference| reference.moved(sheet, moved)))
+}
+
+pub(in crate::workbook) fn changed_template(
+    template: &Template,
+    change: impl Fn(&Reference) -> Reference,
+) -> Template {
+    template.map_references(TEMPLATE_CELL, TEMPLATE_CELL, change)
+}
+
+pub(in crate::workbook) fn text_of(template: &Template, tabs: &Tabs) -> String {
+    template.text_at(TEMPLATE_CELL, tabs)
+}
+
+/// The composed maps from earlier states of a workbook to its state now.
+pub(in crate::workbook) struct MovesAfter<'a> {
+    moves: &'a Moves,
+    maps: BTreeMap<usize, MovedLines>,
+}
+
+impl<'a> MovesAfter<'a> {
+    pub(in crate::workbook) fn new(moves: &'a Moves) -> Self {
+        Self { moves, maps: BTreeMap::new() }
+    }
+
+    /// Returns the map from the state after the first `count` moves.
+    fn after(&mut self, count: usize) -> &MovedLines {
+        self.maps.entry(count).or_insert_with(|| self.moves.after(count))
+    }
+}
+
+/// Reads the formulas of one sheet.
+pub(in crate::workbook) struct FormulaReader<'a> {
+    sheet: SheetId,
+    tabs: &'a Tabs,
+    moves: MovesAfter<'a>,
+}
+
+impl<'a> FormulaReader<'a> {
+    pub(in crate::workbook) fn new(sheet: SheetId, tabs: &'a Tabs, moves: &'a Moves) -> Self {
+        Self { sheet, tabs, moves: MovesAfter::new(moves) }
+    }
+
+    /// Returns the template with the references that it has now, or `None` for a text that is not a
+    /// formula.
+    pub(in crate::workbook) fn template<'f>(
+        &mut self,
+        formula: &'f StoredFormula,
+    ) -> Option<Cow<'f, Template>> {
+        match formula {
+            StoredFormula::Parsed { template, moves_before } => {
+                Some(moved_template(template, self.sheet, self.moves.after(*moves_before)))
+            }
+            StoredFormula::Text(_) => None,
+        }
+    }
+
+    pub(in crate::workbook) fn text(&mut self, formula: &StoredFormula) -> String {
+        match formula {
+            StoredFormula::Text(text) => text.clone(),
+            StoredFormula::Parsed { .. } => {
+                let template = self.template(formula);
+                template.map(|template| text_of(&template, self.tabs)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns whether the formula `newer`, of the same cell in another state, is `older` with the
+    /// references that it has after `moved`. `self` reads the older formula.
+    pub(in crate::workbook) fn only_moved(
+        &mut self,
+        older: Option<&StoredFormula>,
+        moved: &MovedLines,
+        newer: Option<&StoredFormula>,
+        newer_reader: &mut FormulaReader<'_>,
+    ) -> bool {
+        let (older, newer) = match (older, newer) {
+            (None, None) => return true,
+            (None, _) | (_, None) => return false,
+            (Some(older), Some(newer)) => (older, newer),
+        };
+        match (self.template(older), newer_reader.template(newer)) {
+            (Some(old_template), Some(new_template)) => {
+                moved_template(&old_template, self.sheet, moved) == new_template
+            }
+            _ => older == newer,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Cells that differ between two states of a sheet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::workbook::SheetReader;
+use crate::workbook::sheet::{CellId, StoredCell};
+use cellar_formula::changes::MovedLines;
+
+/// The parts of a cell that differ between two states. At least one of them does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CellChange {
+    /// Whether the value or the formula differs. A formula may differ in references that only follow
+    /// moved rows and columns.
+    pub(super) content: bool,
+    pub(super) format: bool,
+}
+
+/// Returns the cells of a sheet that differ. `moved` leads from the older to the newer state.
+pub(super) fn changed_cells(
+    older: SheetReader<'_>,
+    newer: SheetReader<'_>,
+    moved: &MovedLines,
+) -> BTreeMap<CellId, CellChange> {
+    let (mut older_formulas, mut newer_formulas) = (older.formulas(), newer.formulas());
+    let blank = StoredCell::default();
+    let older_ids = older.sheet.cells.keys();
+    let ids: BTreeSet<CellId> = older_ids.chain(newer.sheet.cells.keys()).copied().collect();
+    let mut changes = BTreeMap::new();
+    for id in ids {
+        let older_cell = older.sheet.cells.get(&id).unwrap_or(&blank);
+        let newer_cell = newer.sheet.cells.get(&id).unwrap_or(&blank);
+        let only_moved = older_formulas.only_moved(
+            older_cell.formula.as_ref(),
+            moved,
+            newer_cell.formula.as_ref(),
+            &mut newer_formulas,
+        );
+        let content = older_cell.value != newer_cell.value || !only_moved;
+        let format = older_cell.format != newer_cell.format;
+        if content || format {
+            changes.insert(id, CellChange { content, format });
+        }
+    }
+    changes
+}
+
+/// Returns whether a sheet was neither edited nor formatted between two states.
+pub(super) fn is_unchanged_sheet(
+    older: SheetReader<'_>,
+    newer: SheetReader<'_>,
+    moved: &MovedLines,
+) -> bool {
+    let (old, new) = (older.sheet, newer.sheet);
+    (&old.rows, &old.columns) == (&new.rows, &new.columns)
+        && (&old.formats, old.extent) == (&new.formats, new.extent)
+        && changed_cells(older, newer, moved).is_empty()
+}

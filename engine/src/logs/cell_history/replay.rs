@@ -1,0 +1,163 @@
+//! Compares the cells before and after each entry that touched them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cellar_api::wire::CellHistoryChange;
+use cellar_base::identity::LogId;
+use cellar_base::limits::MAX_CELL_HISTORY_COMPARISONS;
+use cellar_base::position::Position;
+use cellar_sheet::axis_map::{Axis, AxisMap};
+use cellar_sheet::metadata::Extent;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::tracked_cells::Touch;
+use cellar_sheet::workbook::Workbook;
+use cellar_snapshot::touched::TouchedCells;
+
+use super::super::{LogError, Logs};
+use super::walk::VisitedEntry;
+
+/// The changes of one visited entry.
+pub(super) struct ChangedEntry {
+    /// Name of the sheet after the change, and the change.
+    pub(super) changes: Vec<(String, CellHistoryChange)>,
+}
+
+impl Logs {
+    /// `visited` is sorted from newest to oldest, like the result. Entries that are older than all
+    /// changes are left out.
+    pub(super) async fn replay(
+        &self,
+        log_id: LogId,
+        visited: &[VisitedEntry],
+    ) -> Result<Vec<ChangedEntry>, LogError> {
+        let oldest_index = visited.iter().rposition(|entry| entry.touches().next().is_some());
+        let Some(touched) = oldest_index.and_then(|index| visited.get(..=index)) else {
+            return Ok(Vec::new());
+        };
+        let Some(oldest) = touched.last() else { return Ok(Vec::new()) };
+        let sheet = oldest.cells.sheet;
+        // The state after an import contains the imported cells, which the entry does not.
+        let base = if oldest.imports_the_sheet() {
+            Some(oldest.position)
+        } else {
+            self.position_before(log_id, oldest.position).await?
+        };
+        let mut workbook = self.state_before(log_id, base, sheet, touched).await?;
+        let mut comparisons_left = MAX_CELL_HISTORY_COMPARISONS;
+        let mut changed_entries = Vec::new();
+        for entry in touched.iter().rev() {
+            let changes = apply_entry(&mut workbook, sheet, entry, &mut comparisons_left)?;
+            changed_entries.push(ChangedEntry { changes });
+        }
+        changed_entries.reverse();
+        Ok(changed_entries)
+    }
+
+    /// Returns a workbook with those cells of the state at `base` that the entries touched.
+    async fn state_before(
+        &self,
+        log_id: LogId,
+        base: Option<Position>,
+        sheet: SheetId,
+        touched: &[VisitedEntry],
+    ) -> Result<Workbook, LogError> {
+        let base = base.unwrap_or(Position::FIRST);
+        let mut view = self.open_view(log_id, Some(base), None).await?;
+        let Some(extent) = view.metadata.sheets.get(&sheet).map(|sheet| sheet.extent) else {
+            return Ok(Workbook::from_metadata(&view.metadata));
+        };
+        let touched_cells = touched_at_base(touched, extent);
+        let read = view.read_touched_cells(&BTreeMap::from([(sheet, touched_cells)])).await;
+        self.roots.invalidate_on_error(log_id, read)
+    }
+}
+
+/// Returns the touched cells as they are numbered before the oldest entry.
+fn touched_at_base(touched: &[VisitedEntry], extent: Extent) -> TouchedCells {
+    let mut to_base = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
+    let mut cells = BTreeSet::new();
+    let mut regions = Vec::new();
+    let entries = touched.iter().rev().filter(|entry| !entry.imports_the_sheet());
+    for tracked in entries.flat_map(|entry| &entry.operations) {
+        let (rows, columns) = &to_base;
+        match &tracked.operation {
+            Operation::SetCells(set) => cells.extend(
+                set.cells
+                    .iter()
+                    .filter_map(|edit| Some((rows.get(edit.row)?, columns.get(edit.column)?))),
+            ),
+            Operation::ClearRange(clear) => {
+                regions.push((rows.kept_spans(&clear.rows), columns.kept_spans(&clear.columns)));
+            }
+            Operation::InsertRows(insert) => {
+                to_base.0 = before(&AxisMap::insert(Axis::Rows, insert.before, insert.count), rows);
+            }
+            Operation::InsertColumns(insert) => {
+                let map = AxisMap::insert(Axis::Columns, insert.before, insert.count);
+                to_base.1 = before(&map, columns);
+            }
+            Operation::DeleteRows(delete) => {
+                to_base.0 = before(&AxisMap::delete(Axis::Rows, &delete.spans), rows);
+            }
+            Operation::DeleteColumns(delete) => {
+                to_base.1 = before(&AxisMap::delete(Axis::Columns, &delete.spans), columns);
+            }
+            _ => {}
+        }
+    }
+    TouchedCells::of(cells, regions, extent)
+}
+
+/// Returns the map from the state after an operation to the base, from the map of the operation and
+/// the map from the state before it.
+fn before(operation_map: &AxisMap, to_base: &AxisMap) -> AxisMap {
+    operation_map.reversed().then(to_base)
+}
+
+/// The cells of an import are already in the workbook.
+fn apply_entry(
+    workbook: &mut Workbook,
+    sheet: SheetId,
+    entry: &VisitedEntry,
+    comparisons_left: &mut usize,
+) -> Result<Vec<(String, CellHistoryChange)>, LogError> {
+    let mut changes = Vec::new();
+    let is_applied = entry.imports_the_sheet();
+    for tracked in &entry.operations {
+        let diffs = if is_applied {
+            Vec::new()
+        } else {
+            let report = workbook.apply_and_report(&tracked.operation, comparisons_left);
+            report.map_err(|_| LogError::HistoryTooLarge { at: entry.position })?
+        };
+        let Some(touch) = &tracked.touch else { continue };
+        let name = workbook.tabs().name(sheet).unwrap_or_default().to_owned();
+        match whole_change(touch) {
+            Some(change) => changes.push((name, change)),
+            None => {
+                let cells = diffs.into_iter().map(CellHistoryChange::Cell);
+                changes.extend(cells.map(|change| (name.clone(), change)));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// Returns `None` if the contents of cells may have changed.
+fn whole_change(touch: &Touch) -> Option<CellHistoryChange> {
+    Some(match touch {
+        Touch::Contents => return None,
+        Touch::Inserted { axis: Axis::Rows, spans } => {
+            CellHistoryChange::RowsInserted(spans.clone())
+        }
+        Touch::Inserted { axis: Axis::Columns, spans } => {
+            CellHistoryChange::ColumnsInserted(spans.clone())
+        }
+        Touch::Deleted { axis: Axis::Rows, spans } => CellHistoryChange::RowsDeleted(spans.clone()),
+        Touch::Deleted { axis: Axis::Columns, spans } => {
+            CellHistoryChange::ColumnsDeleted(spans.clone())
+        }
+        Touch::SheetAdded => CellHistoryChange::SheetAdded,
+        Touch::SheetImported => CellHistoryChange::SheetImported,
+    })
+}

@@ -1,0 +1,179 @@
+//! Follows cells back through the entries.
+
+use cellar_api::wire::CellHistoryCursor;
+use cellar_base::identity::LogId;
+use cellar_base::limits::{
+    MAX_CELL_HISTORY_BYTES, MAX_CELL_HISTORY_COMPARISONS, MAX_CELL_HISTORY_ENTRIES,
+    MAX_CELL_HISTORY_SPANS,
+};
+use cellar_base::position::Position;
+use cellar_log::entry::{Content, Entry, Merged};
+use cellar_sheet::operation::Operation;
+use cellar_sheet::tracked_cells::{Touch, TrackedCells, TrackedOperation};
+
+use super::super::{LogError, Logs};
+use super::CellHistoryQuery;
+
+/// Number of entries that are read at once. A larger page would often contain entries that are not
+/// needed.
+const PAGE_ENTRIES: u32 = 100;
+
+/// The entries that matter for the cells, and where the next page starts.
+pub(super) struct Walked {
+    /// Newest first.
+    pub(super) visited: Vec<VisitedEntry>,
+    pub(super) next: Option<CellHistoryCursor>,
+}
+
+/// An entry with operations that matter for the cells.
+pub(super) struct VisitedEntry {
+    pub(super) position: Position,
+    pub(super) created_s: u64,
+    pub(super) author: Option<String>,
+    pub(super) merged: Option<Merged>,
+    /// The cells as they are numbered after the entry.
+    pub(super) cells: TrackedCells,
+    /// Oldest first.
+    pub(super) operations: Vec<TrackedOperation>,
+}
+
+impl VisitedEntry {
+    pub(super) fn touches(&self) -> impl Iterator<Item = &Touch> {
+        self.operations.iter().filter_map(|tracked| tracked.touch.as_ref())
+    }
+
+    pub(super) fn imports_the_sheet(&self) -> bool {
+        self.touches().any(|touch| *touch == Touch::SheetImported)
+    }
+
+    fn edit_count(&self) -> usize {
+        let edits = self.operations.iter().map(|tracked| match &tracked.operation {
+            Operation::SetCells(set) => set.cells.len(),
+            _ => 0,
+        });
+        edits.sum()
+    }
+
+    fn begins_the_cells(&self) -> bool {
+        self.touches().any(|touch| matches!(touch, Touch::SheetImported | Touch::SheetAdded))
+    }
+
+    pub(super) fn is_by(&self, author: Option<&str>) -> bool {
+        author.is_none_or(|author| self.author.as_deref() == Some(author))
+    }
+}
+
+/// How much a page may still read and return.
+struct Budget {
+    entries: u32,
+    bytes: usize,
+    edits: usize,
+    shown_entries: u32,
+}
+
+impl Budget {
+    fn of(query: &CellHistoryQuery) -> Self {
+        Self {
+            entries: MAX_CELL_HISTORY_ENTRIES,
+            bytes: MAX_CELL_HISTORY_BYTES,
+            edits: MAX_CELL_HISTORY_COMPARISONS / 2,
+            shown_entries: query.max_entries.max(1),
+        }
+    }
+
+    fn spend_on_reading(&mut self, entry: &Entry) {
+        self.entries = self.entries.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(stored_bytes(entry));
+    }
+
+    fn spend_on(&mut self, entry: &VisitedEntry, author: Option<&str>) {
+        let is_shown = entry.touches().next().is_some() && entry.is_by(author);
+        self.shown_entries = self.shown_entries.saturating_sub(u32::from(is_shown));
+        self.edits = self.edits.saturating_sub(entry.edit_count());
+    }
+
+    fn is_spent(&self) -> bool {
+        self.entries == 0 || self.bytes == 0 || self.edits == 0 || self.shown_entries == 0
+    }
+}
+
+impl Logs {
+    pub(super) async fn walk_back(
+        &self,
+        log_id: LogId,
+        query: &CellHistoryQuery,
+        start: CellHistoryCursor,
+    ) -> Result<Walked, LogError> {
+        let CellHistoryCursor { position, mut cells } = start;
+        let mut next_position = Some(position);
+        let mut visited = Vec::new();
+        let mut budget = Budget::of(query);
+        while let Some(position) = next_position {
+            if budget.is_spent() {
+                return Ok(Walked { visited, next: Some(CellHistoryCursor { position, cells }) });
+            }
+            let page_entries = usize::try_from(budget.entries.min(PAGE_ENTRIES)).unwrap_or(1);
+            for entry in self.read_page_back(log_id, position, page_entries).await? {
+                if query.since.is_some_and(|since| entry.position <= since) {
+                    return Ok(Walked { visited, next: None });
+                }
+                let entry_before = self.position_before(log_id, entry.position).await?;
+                budget.spend_on_reading(&entry);
+                let mutations = self.operations_of(&entry).await?;
+                let has_ended = match visit(&mut cells, &entry, &mutations)? {
+                    None => false,
+                    Some(visited_entry) => {
+                        budget.spend_on(&visited_entry, query.author.as_deref());
+                        let begins_the_cells = visited_entry.begins_the_cells();
+                        visited.push(visited_entry);
+                        begins_the_cells || cells.is_empty()
+                    }
+                };
+                next_position = if has_ended { None } else { entry_before };
+                if has_ended || budget.is_spent() {
+                    break;
+                }
+            }
+        }
+        Ok(Walked { visited, next: None })
+    }
+}
+
+/// Returns `None` if the entry does not matter for the cells.
+fn visit(
+    cells: &mut TrackedCells,
+    entry: &Entry,
+    mutations: &[Vec<Operation>],
+) -> Result<Option<VisitedEntry>, LogError> {
+    let cells_after = cells.clone();
+    let mut operations = Vec::new();
+    for operation in mutations.iter().rev().flat_map(|mutation| mutation.iter().rev()) {
+        if cells.is_empty() {
+            break;
+        }
+        operations.extend(cells.step_back(operation));
+        if cells.rows.len().max(cells.columns.len()) > MAX_CELL_HISTORY_SPANS {
+            return Err(LogError::HistoryTooLarge { at: entry.position });
+        }
+    }
+    if operations.is_empty() {
+        return Ok(None);
+    }
+    operations.reverse();
+    Ok(Some(VisitedEntry {
+        position: entry.position,
+        created_s: entry.created_s,
+        author: entry.author.clone(),
+        merged: entry.merged().cloned(),
+        cells: cells_after,
+        operations,
+    }))
+}
+
+fn stored_bytes(entry: &Entry) -> usize {
+    let external_bytes = match &entry.content {
+        Content::External(external) => usize::try_from(external.bytes).unwrap_or(usize::MAX),
+        Content::Snapshot { .. } | Content::EndSegment | Content::Edits(_) => 0,
+    };
+    entry.weight_bytes().saturating_add(external_bytes)
+}

@@ -1,0 +1,172 @@
+//! Finds the cells whose displayed texts contain a text.
+
+use cellar_api::wire::{FindCursor, FoundCell};
+use cellar_base::identity::LogId;
+use cellar_base::position::Position;
+use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::cell::json_text_bytes;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::text_pattern::TextPattern;
+use cellar_snapshot::cells::TileCell;
+
+use super::super::cells::{SheetName, sheet_number};
+use super::super::{LogError, Logs, View};
+use super::budget::Budget;
+use super::windows::{NextWindow, Windows};
+use super::{first_cell, used_window};
+
+/// Request for the cells that contain a text.
+#[derive(Debug, Clone)]
+pub struct FindQuery {
+    pub pattern: TextPattern,
+    /// `None` for all sheets.
+    pub sheet: Option<SheetName>,
+    pub rectangle: Rectangle,
+    /// Whether the cells are counted but not returned.
+    pub is_count_only: bool,
+    /// Position of the state to read, or `None` for the latest state.
+    pub at: Option<Position>,
+    /// `next` of the preceding page.
+    pub cursor: Option<FindCursor>,
+    /// Position that the log is known to contain.
+    pub min_position: Option<Position>,
+}
+
+/// One page of the cells that contain a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Position of the state that was read.
+    pub position: Position,
+    /// How many times the tables had been restored when the entry at `position` was written.
+    pub incarnation: u32,
+    /// Cells in the order of sheets, rows and columns.
+    pub cells: Vec<FoundCell>,
+    /// Number of cells that were found for this page.
+    pub count: u64,
+    /// Where the next page starts, or `None` on the last page.
+    pub next: Option<FindCursor>,
+}
+
+impl Logs {
+    /// Returns the cells that contain a text. A page may be empty even if it is not the last one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if the
+    /// log cannot be read.
+    pub async fn find(&self, log_id: LogId, query: &FindQuery) -> Result<Found, LogError> {
+        self.find_within(log_id, query, Budget::default()).await
+    }
+
+    pub(in super::super) async fn find_within(
+        &self,
+        log_id: LogId,
+        query: &FindQuery,
+        budget: Budget,
+    ) -> Result<Found, LogError> {
+        let view = self.open_view(log_id, query.at, query.min_position).await?;
+        let sheets = sheets_from_cursor(&view, query)?;
+        let (position, incarnation) = (view.position, view.incarnation);
+        let mut search = Search { view, query, budget, cells: Vec::new(), count: 0 };
+        let next = search.search_sheets(&sheets).await;
+        let next = self.roots.invalidate_on_error(log_id, next)?;
+        let Search { cells, count, .. } = search;
+        Ok(Found { position, incarnation, cells, count, next })
+    }
+}
+
+/// Sheets before the cursor are on earlier pages.
+fn sheets_from_cursor(view: &View, query: &FindQuery) -> Result<Vec<SheetId>, LogError> {
+    let unknown = |sheet: String| LogError::UnknownSheet { sheet };
+    let sheets = match &query.sheet {
+        None => view.metadata.tabs.order().to_vec(),
+        Some(name) => {
+            let sheet = sheet_number(&view.metadata, name);
+            vec![sheet.ok_or_else(|| unknown(name.to_string()))?]
+        }
+    };
+    let Some(FindCursor { sheet: start, .. }) = query.cursor else { return Ok(sheets) };
+    let place = sheets.iter().position(|sheet| *sheet == start);
+    let place = place.ok_or_else(|| unknown(start.0.to_string()))?;
+    Ok(sheets.into_iter().skip(place).collect())
+}
+
+struct Search<'a> {
+    view: View,
+    query: &'a FindQuery,
+    budget: Budget,
+    cells: Vec<FoundCell>,
+    count: u64,
+}
+
+impl Search<'_> {
+    async fn search_sheets(&mut self, sheets: &[SheetId]) -> Result<Option<FindCursor>, LogError> {
+        for sheet in sheets {
+            if let Some(cell) = self.search_sheet(*sheet).await? {
+                return Ok(Some(FindCursor { sheet: *sheet, cell }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the first cell of the next page, or `None` if the sheet was searched to its end.
+    async fn search_sheet(&mut self, sheet: SheetId) -> Result<Option<CellName>, LogError> {
+        let metadata = &self.view.metadata;
+        let Some(name) = metadata.tabs.name(sheet).map(str::to_owned) else { return Ok(None) };
+        let Some(sheet_metadata) = metadata.sheets.get(&sheet) else { return Ok(None) };
+        let whole = used_window(self.query.rectangle, sheet_metadata.extent);
+        self.budget.set_formats(sheet_metadata.formats.records().len());
+        let start = match self.query.cursor {
+            Some(cursor) if cursor.sheet == sheet => cursor.cell.max(first_cell(&whole)),
+            _ => first_cell(&whole),
+        };
+        let mut windows = Windows::new(whole, start);
+        loop {
+            match windows.next(&mut self.view, sheet, &mut self.budget).await? {
+                NextWindow::End => return Ok(None),
+                NextWindow::PageEnd(cell) => return Ok(Some(cell)),
+                NextWindow::Cells(window) => {
+                    for cell in self.view.cells_with_previews(sheet, &window).await? {
+                        let place = CellName { row: cell.row, column: cell.column };
+                        if !self.search_cell(sheet, &name, cell).await? {
+                            return Ok(Some(place));
+                        }
+                    }
+                    self.budget.advance();
+                }
+            }
+        }
+    }
+
+    /// Returns `false` if the page ends before the cell.
+    async fn search_cell(
+        &mut self,
+        sheet: SheetId,
+        name: &str,
+        mut tile_cell: TileCell,
+    ) -> Result<bool, LogError> {
+        if self.budget.ends_at_cell() {
+            return Ok(false);
+        }
+        if tile_cell.long_text.is_some() {
+            self.budget.take_long_text();
+            self.view.fill_in_long_text(&mut tile_cell).await?;
+        }
+        let TileCell { row, column, cell, .. } = tile_cell;
+        if self.query.pattern.is_regex() {
+            self.budget.take_regex_text(&cell);
+        }
+        if self.query.pattern.matches(&cell.text()) {
+            if !self.query.is_count_only {
+                let name_bytes = json_text_bytes(name);
+                if !self.budget.take_reply(&cell, name_bytes, self.cells.is_empty()) {
+                    return Ok(false);
+                }
+                self.cells.push(FoundCell { sheet, name: name.to_owned(), row, column, cell });
+            }
+            self.count = self.count.saturating_add(1);
+        }
+        self.budget.advance();
+        Ok(true)
+    }
+}
