@@ -20,6 +20,7 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_snapshot::root::Root;
+use cellar_stacks::config::limits::SNAPSHOT_TIMEOUT_S;
 use cellar_tests::cloud::TestCloud;
 use cellar_tests::edits::append_one;
 use serde::de::DeserializeOwned;
@@ -57,6 +58,8 @@ pub(crate) fn ports(clock: &Arc<FastClock>) -> Ports {
 pub(crate) async fn start(clock: &Arc<FastClock>) -> TestCloud {
     TestCloud::start_configured(ports(clock), |config| {
         config.snapshots.entries = 10;
+        // The queue hides the message of a killed worker for six times this timeout.
+        config.snapshots.timeout_s = *SNAPSHOT_TIMEOUT_S.start();
         config.snapshots.segment_entries = 100;
     })
     .await
