@@ -86,10 +86,7 @@ impl WindowFormulas<'_> {
     }
 
     fn moves_of_tail(&self, sheets: &BTreeSet<SheetId>) -> MovedLines {
-        let mut moves = MovedLines::default();
-        for folded in self.tail.sheets.iter().filter(|folded| sheets.contains(&folded.sheet)) {
-            moves.insert(folded.sheet, folded.moves.lines());
-        }
-        moves
+        let folded = self.tail.sheets.iter().filter(|folded| sheets.contains(&folded.sheet));
+        folded.map(|folded| (folded.sheet, folded.moves.lines())).collect()
     }
 }

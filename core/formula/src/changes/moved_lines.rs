@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cellar_grid::Axis;
-use cellar_grid::SheetId;
+use cellar_grid::axis_map::AxisMap;
+use cellar_grid::{Axis, SheetId};
 
 use crate::line_map::LineMap;
 use crate::reference::{Area, Reference, ReferenceSheet};
@@ -30,6 +30,16 @@ impl Default for SheetLines {
 }
 
 impl SheetLines {
+    /// Creates the maps of a sheet of which only the remaining rows and columns are known, as if all
+    /// deletions had come before all insertions.
+    #[must_use]
+    pub fn of_axis_maps(rows: AxisMap, columns: AxisMap) -> Self {
+        Self {
+            rows: LineMap::of_one_change(rows, Axis::Rows),
+            columns: LineMap::of_one_change(columns, Axis::Columns),
+        }
+    }
+
     /// Returns the map of one axis.
     #[must_use]
     pub fn axis(&self, axis: Axis) -> &LineMap {
@@ -89,6 +99,12 @@ impl MovedLines {
             *lines = lines.then(next_lines);
         }
         Self { sheets }
+    }
+}
+
+impl FromIterator<(SheetId, SheetLines)> for MovedLines {
+    fn from_iter<T: IntoIterator<Item = (SheetId, SheetLines)>>(sheets: T) -> Self {
+        Self { sheets: sheets.into_iter().collect() }
     }
 }
 

@@ -1,4 +1,5 @@
 use cellar_grid::a1::{CellName, Range, Rectangle};
+use cellar_grid::axis_map::AxisMap;
 use cellar_grid::{Axis, SheetId, Span, Spans};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -140,6 +141,18 @@ fn a_block_is_not_moved_beyond_the_sheet() {
         error,
         "A1:B2 does not fit at A1073741824: it would extend beyond the largest possible sheet"
     );
+}
+
+#[test]
+fn the_maps_of_sheets_are_those_of_their_axis_maps() {
+    let rows = AxisMap::insert(Axis::Rows, 1, 2);
+    let columns = AxisMap::delete(Axis::Columns, &Spans::one(3, 1));
+    let lines = SheetLines::of_axis_maps(rows, columns);
+    let other = SheetLines { rows: LineMap::insert(Axis::Rows, 0, 9), ..SheetLines::default() };
+    let moves: MovedLines = [(OWN, lines), (DATA, other)].into_iter().collect();
+    let own = insert(OWN, Axis::Rows, 1, 2).then(&delete(OWN, Axis::Columns, 3, 1));
+    assert_eq!(moves, own.then(&insert(DATA, Axis::Rows, 0, 9)));
+    assert_eq!(after("=SUM(B2:E4)+Data!B2", &moves), "=SUM(B4:D6)+Data!B11");
 }
 
 fn any_moves() -> impl Strategy<Value = MovedLines> {

@@ -1,9 +1,8 @@
 //! Transforms the references of formulas.
 
-use cellar_formula::changes::MovedLines;
+use cellar_formula::Formula;
+use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_formula::reference::{ReferenceSheet, SheetNames};
-use cellar_formula::{Formula, LineMap};
-use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::SheetId;
 
 use super::space_map::SpaceMap;
@@ -43,14 +42,8 @@ fn keeps_name(sheets: &impl SheetNames, number: SheetId) -> bool {
 
 /// Returns how the references of an author move, as if all deletions had come before all insertions.
 fn moved_lines(map: &SpaceMap) -> MovedLines {
-    let mut moved = MovedLines::default();
-    for (sheet, sheet_map) in map.sheets() {
-        let mut add = |axis, axis_map: &AxisMap| {
-            let lines = LineMap::of_one_change(axis_map.clone(), axis);
-            moved = moved.then(&MovedLines::one(sheet, axis, lines));
-        };
-        add(Axis::Rows, &sheet_map.rows);
-        add(Axis::Columns, &sheet_map.columns);
-    }
-    moved
+    let lines = map.sheets().map(|(sheet, map)| {
+        (sheet, SheetLines::of_axis_maps(map.rows.clone(), map.columns.clone()))
+    });
+    lines.collect()
 }

@@ -21,7 +21,7 @@ pub use axes::{DeleteSpans, InsertBefore};
 pub use formats::{ClearRange, SetFormat};
 pub use import::{BadTileIndex, ImportSheet, TileIndex};
 pub use invalid::InvalidOperation;
-pub(crate) use moved_lines::LineMove;
+pub use moved_lines::LineMove;
 pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
 pub use set_name::{InvalidName, SetName, check_name, completed_formula};

@@ -7,7 +7,7 @@ use cellar_grid::{Axis, SheetId, Spans};
 
 /// An insertion or deletion of rows or columns of one sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LineMove {
+pub struct LineMove {
     sheet: SheetId,
     axis: Axis,
     change: LineChange,
@@ -20,8 +20,9 @@ enum LineChange {
 }
 
 impl LineMove {
-    /// Returns `None` if the operation neither inserts nor deletes rows or columns.
-    pub(crate) fn of(operation: &Operation) -> Option<Self> {
+    /// Returns how an operation moves rows or columns, or `None` if it neither inserts nor deletes any.
+    #[must_use]
+    pub fn of(operation: &Operation) -> Option<Self> {
         match operation {
             Operation::InsertRows(insert) => Some(Self::insertion(Axis::Rows, insert)),
             Operation::InsertColumns(insert) => Some(Self::insertion(Axis::Columns, insert)),
@@ -50,12 +51,15 @@ impl LineMove {
         Self { sheet: delete.sheet, axis, change: LineChange::Delete(delete.spans.clone()) }
     }
 
-    pub(crate) fn sheet(&self) -> SheetId {
+    /// Returns the sheet whose rows or columns move.
+    #[must_use]
+    pub fn sheet(&self) -> SheetId {
         self.sheet
     }
 
     /// Returns the approximate size in memory, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         const SPAN_BYTES: usize = 8;
         let spans = match &self.change {
             LineChange::Insert { .. } => 0,
@@ -64,7 +68,9 @@ impl LineMove {
         spans.saturating_mul(SPAN_BYTES).saturating_add(size_of::<Self>())
     }
 
-    pub(crate) fn moved_lines(&self) -> MovedLines {
+    /// Returns the map by which references follow the move.
+    #[must_use]
+    pub fn moved_lines(&self) -> MovedLines {
         let map = match &self.change {
             LineChange::Insert { before, count } => LineMap::insert(self.axis, *before, *count),
             LineChange::Delete(spans) => LineMap::delete(self.axis, spans),

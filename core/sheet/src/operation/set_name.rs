@@ -7,7 +7,7 @@ use cellar_formula::reference::{
     Area, Coordinate, Ends, Reference, ReferenceSheet, SheetNames, write_reference,
 };
 use cellar_formula::syntax::{SyntaxError, TokenKind};
-use cellar_formula::{Formula, LineMap, Template};
+use cellar_formula::{Formula, Template};
 use serde::{Deserialize, Serialize};
 
 use super::InvalidOperation;
@@ -16,7 +16,7 @@ use crate::axis_map::AxisMap;
 use cellar_base::limits::{
     MAX_DEFINED_NAME_BYTES, MAX_DEFINED_NAME_FORMULA_BYTES, MAX_SHEET_NAME_CHARACTERS,
 };
-use cellar_grid::{Axis, SheetId};
+use cellar_grid::SheetId;
 
 /// Place of the formulas of names. All their references are absolute, so any cell would do.
 pub(crate) const PLACE: CellName = CellName { row: 0, column: 0 };
@@ -251,7 +251,7 @@ impl SetName {
         let mut sheets = BTreeMap::new();
         for (label, number) in &self.sheets {
             let (target, rows, columns) = map_of(*number);
-            moves = moves.then(&moved_lines(*number, rows, columns));
+            moves.insert(*number, SheetLines::of_axis_maps(rows, columns));
             sheets.extend(target.map(|target| (label.clone(), target)));
         }
         let exists = |number| labels.name(number).is_some_and(|label| sheets.contains_key(label));
@@ -270,17 +270,6 @@ impl SetName {
         let sheet_bytes: usize = self.sheets.keys().map(|label| text_bytes(label) + 12).sum();
         text_bytes(&self.name) + self.formula.as_deref().map_or(0, text_bytes) + sheet_bytes
     }
-}
-
-/// Returns how references follow the kept rows and columns of a sheet, as if all deletions had come
-/// before all insertions.
-pub(crate) fn moved_lines(sheet: SheetId, rows: AxisMap, columns: AxisMap) -> MovedLines {
-    let SheetLines { rows, columns } = SheetLines {
-        rows: LineMap::of_one_change(rows, Axis::Rows),
-        columns: LineMap::of_one_change(columns, Axis::Columns),
-    };
-    let moved_rows = MovedLines::one(sheet, Axis::Rows, rows);
-    moved_rows.then(&MovedLines::one(sheet, Axis::Columns, columns))
 }
 
 fn numbers_of(formula: &Formula) -> BTreeSet<SheetId> {

@@ -7,9 +7,8 @@ use super::diff::{
     CellDiff, FormulaComparison, SheetChange, SheetDiff, WorkbookDiff, diff_contents,
     diff_of_added_sheet, diff_of_deleted_sheet,
 };
-use super::one_change;
 use super::{SheetReader, Workbook};
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_grid::SheetId;
 
 impl Workbook {
@@ -66,24 +65,25 @@ impl Workbook {
         }
         diffs.retain(SheetDiff::has_differences);
         diffs.sort_by_key(|diff| diff.sheet);
-        let names = from.diff_names(self, |id| {
-            let (old, new) = (from.sheets.get(&id)?, self.sheets.get(&id)?);
-            Some(old.map_to(&new.with_ids_of(old, shared.sheets.get(&id)?)))
-        });
+        let names = from.diff_names(self, |id| self.sheet_lines_from_branch(from, shared, id));
         WorkbookDiff { sheets: diffs, names }
     }
 
     /// Returns how rows and columns of the branch `from` are numbered in this branch. Deletions count
     /// as earlier than insertions, because the branches have no common order.
     fn moved_from_branch(&self, from: &Self, shared: &Self) -> MovedLines {
-        let mut moved = MovedLines::default();
-        for (id, shared_sheet) in &shared.sheets {
-            if let (Some(old), Some(new)) = (from.sheets.get(id), self.sheets.get(id)) {
-                let (rows, columns) = old.map_to(&new.with_ids_of(old, shared_sheet));
-                moved = moved.then(&one_change(*id, rows, columns));
-            }
-        }
-        moved
+        let lines = |id: &SheetId| Some((*id, self.sheet_lines_from_branch(from, shared, *id)?));
+        shared.sheets.keys().filter_map(lines).collect()
+    }
+
+    fn sheet_lines_from_branch(
+        &self,
+        from: &Self,
+        shared: &Self,
+        sheet: SheetId,
+    ) -> Option<SheetLines> {
+        let (old, new) = (from.sheets.get(&sheet)?, self.sheets.get(&sheet)?);
+        Some(old.lines_to(&new.with_ids_of(old, shared.sheets.get(&sheet)?)))
     }
 
     fn diff_of_shared_sheet(

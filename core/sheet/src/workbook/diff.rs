@@ -156,7 +156,7 @@ impl Workbook {
             None if replacements.contains_key(&id) => None,
             None => Some(self.diff_sheet(id, to, comparison)),
         });
-        WorkbookDiff { names: self.diff_names(to, |sheet| self.maps_to(to, sheet)), ..diff }
+        WorkbookDiff { names: self.diff_names(to, |sheet| self.sheet_lines_to(to, sheet)), ..diff }
     }
 
     /// Like [`Workbook::diff`], but compares only sheets with the same number, and also contains

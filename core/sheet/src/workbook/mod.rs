@@ -29,12 +29,10 @@ pub use undo::{
 
 use std::collections::BTreeMap;
 
-use crate::axis_map::{Axis, AxisMap};
 use crate::cell::Value;
 use crate::metadata::{DefinedNames, Tabs, WorkbookMetadata};
 use cellar_base::limits::MAX_REPLAY_BYTES;
-use cellar_formula::LineMap;
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_grid::SheetId;
 use moves::Moves;
 use sheet::Sheet;
@@ -140,18 +138,12 @@ impl Workbook {
     }
 
     fn moved_ids_to(&self, later: &Self) -> MovedLines {
-        let mut moved = MovedLines::default();
-        for (id, sheet) in &self.sheets {
-            let Some(later_sheet) = later.sheets.get(id) else { continue };
-            let (rows, columns) = sheet.map_to(later_sheet);
-            moved = moved.then(&one_change(*id, rows, columns));
-        }
-        moved
+        let lines = |id: &SheetId| Some((*id, self.sheet_lines_to(later, *id)?));
+        self.sheets.keys().filter_map(lines).collect()
     }
-}
 
-/// Returns how references move if nothing else than the remaining rows and columns is known.
-fn one_change(sheet: SheetId, rows: AxisMap, columns: AxisMap) -> MovedLines {
-    let moved = |axis, map| MovedLines::one(sheet, axis, LineMap::of_one_change(map, axis));
-    moved(Axis::Rows, rows).then(&moved(Axis::Columns, columns))
+    /// Returns how rows and columns, matched by id, have moved in a sheet that exists in both states.
+    fn sheet_lines_to(&self, later: &Self, sheet: SheetId) -> Option<SheetLines> {
+        Some(self.sheets.get(&sheet)?.lines_to(later.sheets.get(&sheet)?))
+    }
 }

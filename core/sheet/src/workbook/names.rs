@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_formula::reference::{Area, Reference, ReferenceSheet};
 use serde::{Deserialize, Serialize};
 
 use super::Workbook;
-use crate::axis_map::AxisMap;
 use crate::metadata::{DefinedName, Tabs};
-use crate::operation::set_name::moved_lines;
 use cellar_grid::SheetId;
 
 /// A name that differs between two states.
@@ -26,18 +24,15 @@ pub struct NameDiff {
     pub after: Option<String>,
 }
 
-/// Row map and column map of a sheet between two states.
-pub(super) type SheetMaps = (AxisMap, AxisMap);
-
 impl Workbook {
     /// Returns the names that differ between this state and a later one. A name whose references only
     /// moved with their cells does not differ, unless a reference was lost.
     pub(super) fn diff_names(
         &self,
         to: &Self,
-        maps: impl Fn(SheetId) -> Option<SheetMaps>,
+        lines_of: impl Fn(SheetId) -> Option<SheetLines>,
     ) -> Vec<NameDiff> {
-        let moves = self.moves_of_names(maps);
+        let moves = self.moves_of_names(lines_of);
         let keys = self.names.iter().chain(to.names.iter()).map(|name| name.name().to_lowercase());
         let keys: BTreeSet<String> = keys.collect();
         let diff_of = |key: String| {
@@ -57,22 +52,17 @@ impl Workbook {
     }
 
     /// Returns how the references of the names move, given the maps of the sheets.
-    pub(super) fn moves_of_names(&self, maps: impl Fn(SheetId) -> Option<SheetMaps>) -> MovedLines {
+    pub(super) fn moves_of_names(
+        &self,
+        lines_of: impl Fn(SheetId) -> Option<SheetLines>,
+    ) -> MovedLines {
         let numbers = self.names.iter().flat_map(DefinedName::references);
         let numbers = numbers.filter_map(|reference| match reference.sheet {
             ReferenceSheet::Numbered(number) => Some(number),
             ReferenceSheet::Own | ReferenceSheet::Unknown(_) => None,
         });
         let numbers: BTreeSet<SheetId> = numbers.collect();
-        let maps = numbers.into_iter().filter_map(|number| Some((number, maps(number)?)));
-        maps.fold(MovedLines::default(), |moves, (number, (rows, columns))| {
-            moves.then(&moved_lines(number, rows, columns))
-        })
-    }
-
-    /// Returns the maps of a sheet that exists in both states.
-    pub(super) fn maps_to(&self, later: &Self, sheet: SheetId) -> Option<SheetMaps> {
-        Some(self.sheets.get(&sheet)?.map_to(later.sheets.get(&sheet)?))
+        numbers.into_iter().filter_map(|number| Some((number, lines_of(number)?))).collect()
     }
 
     /// Returns whether both states have the same names with the same formulas. All deleted references

@@ -9,6 +9,7 @@ use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{GENERAL, Value};
 use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
+use cellar_formula::changes::SheetLines;
 use cellar_grid::{SheetId, Spans};
 
 /// Id of a cell: its row id and column id.
@@ -152,6 +153,12 @@ impl Sheet {
     pub(super) fn map_to(&self, to: &Self) -> (AxisMap, AxisMap) {
         let map = |axis| self.order(axis).map_to(to.order(axis), axis);
         (map(Axis::Rows), map(Axis::Columns))
+    }
+
+    /// Returns how references follow the rows and columns, which are matched by id.
+    pub(super) fn lines_to(&self, to: &Self) -> SheetLines {
+        let (rows, columns) = self.map_to(to);
+        SheetLines::of_axis_maps(rows, columns)
     }
 
     /// Returns the number of leading rows or columns that may contain cells or range formats.

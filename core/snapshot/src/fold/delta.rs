@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::line_changes::FoldedFormula;
+use super::line_moves::FoldedFormula;
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::cell::Value;

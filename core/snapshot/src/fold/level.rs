@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::delta::{Delta, DeltaCell};
-use super::line_changes::{FoldedFormula, template_in_cell};
+use super::line_moves::{FoldedFormula, template_in_cell};
 use crate::index::PackedLevel;
 use crate::level::SheetMoves;
 use crate::saturate::saturate_u32;

@@ -5,7 +5,7 @@
 
 mod delta;
 mod level;
-mod line_changes;
+mod line_moves;
 
 pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
 
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::delta::Delta;
-use self::line_changes::{FoldedFormula, LineChange, LineChangeKind, LineChanges, UnmovedFormula};
+use self::line_moves::{FoldedFormula, LineMoves, UnmovedFormula};
 use crate::error::SnapshotError;
 use crate::index::PackedSheet;
 use cellar_base::limits::{FOLD_BYTES, MAX_LEVEL_CHANGES};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{
-    DeleteSpans, ImportSheet, InsertBefore, Operation, SetCells, SetFormat, SheetId,
+    DeleteSpans, ImportSheet, InsertBefore, LineMove, Operation, SetCells, SetFormat, SheetId,
 };
 
 /// State of folding a range of log entries.
@@ -31,7 +31,7 @@ pub struct Fold {
     /// Imported sheets. Their cells are stored in chunks and are older than the changes in
     /// `deltas`.
     imported: BTreeMap<SheetId, Imported>,
-    line_changes: LineChanges,
+    line_moves: LineMoves,
 }
 
 /// An imported sheet.
@@ -39,7 +39,7 @@ pub struct Fold {
 struct Imported {
     sheet: PackedSheet,
     /// Number of moves of rows and columns before the import.
-    line_changes_before: usize,
+    moves_before: usize,
 }
 
 impl Fold {
@@ -50,7 +50,7 @@ impl Fold {
             metadata,
             deltas: BTreeMap::new(),
             imported: BTreeMap::new(),
-            line_changes: LineChanges::default(),
+            line_moves: LineMoves::default(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Fold {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let delta_bytes: usize = self.deltas.values().map(Delta::memory_bytes).sum();
-        delta_bytes + self.line_changes.memory_bytes()
+        delta_bytes + self.line_moves.memory_bytes()
     }
 
     /// Returns whether the fold is so large that it must be written as a level before more entries
@@ -87,6 +87,7 @@ impl Fold {
 
     fn apply(&mut self, operation: &Operation) -> Result<(), SnapshotError> {
         self.metadata.names.follow(operation, self.metadata.tabs.numbers());
+        self.record_move(operation);
         match operation {
             Operation::SetCells(set) => self.set_cells(set),
             Operation::ClearRange(clear) => self.edit_sheet(clear.sheet, |_, delta| {
@@ -120,9 +121,9 @@ impl Fold {
         let WorkbookMetadata { tabs, sheets, .. } = &mut self.metadata;
         let Some(sheet) = sheets.get_mut(&set.sheet) else { return };
         let delta = self.deltas.entry(set.sheet).or_default();
-        let changes_before = self.line_changes.len();
+        let moves_before = self.line_moves.len();
         for cell_edit in &set.cells {
-            let parse = |text: &str| FoldedFormula::new(text, tabs, changes_before);
+            let parse = |text: &str| FoldedFormula::new(text, tabs, moves_before);
             delta.set_cell(&mut sheet.extent, cell_edit, parse);
         }
     }
@@ -138,24 +139,24 @@ impl Fold {
     fn insert_lines(&mut self, axis: Axis, insert: &InsertBefore) {
         let InsertBefore { sheet, before, count } = *insert;
         self.edit_sheet(sheet, |metadata, delta| delta.insert(metadata, axis, before, count));
-        self.record_line_change(sheet, axis, LineChangeKind::Insert { before, count });
     }
 
     fn delete_lines(&mut self, axis: Axis, delete: &DeleteSpans) {
         let DeleteSpans { sheet, spans } = delete;
         self.edit_sheet(*sheet, |metadata, delta| delta.delete(metadata, axis, spans));
-        self.record_line_change(*sheet, axis, LineChangeKind::Delete(spans.clone()));
     }
 
-    fn record_line_change(&mut self, sheet: SheetId, axis: Axis, kind: LineChangeKind) {
-        if self.metadata.sheets.contains_key(&sheet) {
-            self.line_changes.push(LineChange { sheet, axis, kind });
+    fn record_move(&mut self, operation: &Operation) {
+        let line_move = LineMove::of(operation);
+        let exists = |line_move: &LineMove| self.metadata.sheets.contains_key(&line_move.sheet());
+        if let Some(line_move) = line_move.filter(exists) {
+            self.line_moves.push(line_move);
         }
     }
 
     fn import_sheet(&mut self, import: &ImportSheet) -> Result<(), SnapshotError> {
         let sheet = PackedSheet::of_import(import)?;
-        let line_changes_before = self.line_changes.len();
+        let moves_before = self.line_moves.len();
         let replaced_sheet =
             import.replaces.filter(|replaced| self.metadata.sheets.contains_key(replaced));
         if self.metadata.tabs.import(import).is_err() {
@@ -166,7 +167,7 @@ impl Fold {
         }
         let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
         self.metadata.sheets.insert(import.sheet, metadata);
-        self.imported.insert(import.sheet, Imported { sheet, line_changes_before });
+        self.imported.insert(import.sheet, Imported { sheet, moves_before });
         Ok(())
     }
 
@@ -188,7 +189,7 @@ impl Fold {
     pub fn finish(mut self) -> (WorkbookMetadata, FoldedLevel) {
         let mut level = FoldedLevel::default();
         for (sheet_id, imported) in self.imported {
-            let moves = self.line_changes.moves_after(imported.line_changes_before);
+            let moves = self.line_moves.after(imported.moves_before);
             level.moves_after_import.insert(sheet_id, Arc::new(moves));
             level.imported.sheets.push(imported.sheet);
         }
@@ -197,7 +198,7 @@ impl Fold {
             delta.formulas_mut().filter_map(move |formula| formula.unmoved_mut(sheet))
         });
         let formulas: Vec<UnmovedFormula<'_>> = formulas.collect();
-        let moves = self.line_changes.move_formulas(formulas);
+        let moves = self.line_moves.move_formulas(formulas);
         for (sheet_id, delta) in self.deltas {
             level.add_sheet(sheet_id, delta, moves.sheet(sheet_id));
         }

@@ -1,3 +1,5 @@
+use cellar_grid::Axis;
+
 use super::*;
 use crate::operation::Operation;
 

@@ -24,7 +24,8 @@ impl UndoBuilder<'_> {
     fn restored_reference(&self, own_sheet: SheetId, reference: &Reference) -> Reference {
         let Some(sheet) = reference.sheet_number(own_sheet) else { return reference.clone() };
         let Some(new_sheet) = self.restored.get(&sheet) else {
-            let moved = self.moved_by_undo.get(&sheet).unwrap_or(&self.moved_until_now);
+            let is_moved_by_undo = self.moved_by_undo.sheet(sheet).is_some();
+            let moved = if is_moved_by_undo { &self.moved_by_undo } else { &self.moved_until_now };
             return reference.moved(own_sheet, moved);
         };
         // A restored sheet has the rows and columns of the deleted one.

@@ -31,10 +31,9 @@ pub use restore::{RestorableImport, RestorableImports};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::SheetMaps;
 use super::{SheetChange, SheetDiff, Workbook};
 use cell_changes::is_unchanged_sheet;
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 
 use crate::operation::{DeleteSheet, Operation, RenameSheet, SheetId};
 
@@ -116,7 +115,7 @@ struct UndoBuilder<'a> {
     /// Leads from the state before the entry to now.
     moved_until_now: MovedLines,
     /// Replaces `moved_until_now` for sheets with rows or columns that the undo inserts or deletes.
-    moved_by_undo: BTreeMap<SheetId, MovedLines>,
+    moved_by_undo: MovedLines,
     workbook: Workbook,
     operations: Vec<Operation>,
     report: ReversalReport,
@@ -128,7 +127,7 @@ struct UndoBuilder<'a> {
     restored: BTreeMap<SheetId, SheetId>,
     /// Row and column maps of each changed sheet, from its state before the entry to its state after
     /// deleted rows and columns were inserted again.
-    line_maps: BTreeMap<SheetId, SheetMaps>,
+    changed_lines: BTreeMap<SheetId, SheetLines>,
     /// Old and new numbers of restored sheets whose cells are still missing.
     without_contents: Vec<(SheetId, SheetId)>,
 }
@@ -153,7 +152,7 @@ impl<'a> UndoBuilder<'a> {
             moved_by_entry: before.moved_lines_to(after),
             moved_since_entry: after.moved_lines_to(now),
             moved_until_now: before.moved_lines_to(now),
-            moved_by_undo: BTreeMap::new(),
+            moved_by_undo: MovedLines::default(),
             workbook: now.clone(),
             operations: Vec::new(),
             report: ReversalReport::default(),
@@ -161,7 +160,7 @@ impl<'a> UndoBuilder<'a> {
             restorable,
             kept,
             restored: BTreeMap::new(),
-            line_maps: BTreeMap::new(),
+            changed_lines: BTreeMap::new(),
             without_contents: Vec::new(),
         }
     }

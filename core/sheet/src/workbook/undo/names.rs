@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_formula::reference::{Reference, ReferenceSheet};
 
 use super::UndoBuilder;
 use crate::metadata::DefinedName;
 use crate::operation::{Operation, SetName, SheetId};
 use crate::workbook::Workbook;
-use crate::workbook::names::{SheetMaps, is_same, resolved};
+use crate::workbook::names::{is_same, resolved};
 
 impl UndoBuilder<'_> {
     /// Restores the names that the entry changed, and the references that it deleted, unless the name
@@ -25,9 +25,9 @@ impl UndoBuilder<'_> {
         if keys.is_empty() {
             return;
         }
-        let moves_of_entry = before.moves_of_names(|sheet| before.maps_to(after, sheet));
-        let moves_since = after.moves_of_names(|sheet| after.maps_to(now, sheet));
-        let moves_of_undo = before.moves_of_names(|sheet| self.maps_of_undo(before, sheet));
+        let moves_of_entry = before.moves_of_names(|sheet| before.sheet_lines_to(after, sheet));
+        let moves_since = after.moves_of_names(|sheet| after.sheet_lines_to(now, sheet));
+        let moves_of_undo = before.moves_of_names(|sheet| self.lines_of_undo(before, sheet));
         for key in keys {
             let old = before.names.get(&key);
             let new = after.names.get(&key);
@@ -57,9 +57,9 @@ impl UndoBuilder<'_> {
     }
 
     /// Returns the maps from the sheet before the entry to the sheet after the undo.
-    fn maps_of_undo(&self, before: &Workbook, sheet: SheetId) -> Option<SheetMaps> {
-        let maps = self.line_maps.get(&sheet).cloned();
-        maps.or_else(|| before.maps_to(&self.workbook, sheet))
+    fn lines_of_undo(&self, before: &Workbook, sheet: SheetId) -> Option<SheetLines> {
+        let lines = self.changed_lines.get(&sheet).cloned();
+        lines.or_else(|| before.sheet_lines_to(&self.workbook, sheet))
     }
 
     fn with_restored_sheets(&self, name: &DefinedName) -> DefinedName {
@@ -113,6 +113,6 @@ impl UndoBuilder<'_> {
 fn refers_to_moved_lines(name: &DefinedName, moves: &MovedLines) -> bool {
     name.references().any(|reference| {
         let lines = reference.sheet_number(SheetId::FIRST).and_then(|sheet| moves.sheet(sheet));
-        lines.is_some_and(|lines| !lines.rows.is_identity() || !lines.columns.is_identity())
+        lines.is_some_and(|lines| !lines.is_identity())
     })
 }

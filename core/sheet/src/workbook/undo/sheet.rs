@@ -13,9 +13,9 @@ use crate::operation::{
 use crate::workbook::axis_order::IndexLookup;
 use crate::workbook::sheet::{CellId, Sheet, StoredCell};
 use crate::workbook::stored_formula::FormulaReader;
-use crate::workbook::{SheetDiff, SheetReader, one_change};
+use crate::workbook::{SheetDiff, SheetReader};
 use cellar_base::limits::MAX_CELLS_PER_OPERATION;
-use cellar_formula::changes::MovedLines;
+use cellar_formula::changes::{MovedLines, SheetLines};
 
 /// Three states of a sheet: before the entry that is undone, after that entry, and before the first
 /// operation of the undo.
@@ -132,11 +132,11 @@ impl<'a> UndoBuilder<'a> {
         let before = before.sheet;
         let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before)?;
         let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before)?;
-        self.line_maps.insert(id, (row_map.clone(), column_map.clone()));
+        let lines = SheetLines::of_axis_maps(row_map.clone(), column_map.clone());
         if self.operations.len() > operation_count {
-            let moved = one_change(id, row_map.clone(), column_map.clone());
-            self.moved_by_undo.insert(id, moved);
+            self.moved_by_undo.insert(id, lines.clone());
         }
+        self.changed_lines.insert(id, lines);
         Some(SheetUndo { id, states, row_map, column_map })
     }
 

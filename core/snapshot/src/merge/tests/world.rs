@@ -42,9 +42,8 @@ pub(super) fn formula_mapping(
     metadata: &WorkbookMetadata,
 ) -> FormulaMapping {
     let moves = newer.iter().fold(MovedLines::default(), |older, level| {
-        let mut own = MovedLines::default();
-        level.sheets.iter().for_each(|sheet| own.insert(sheet.sheet, sheet.moves.lines()));
-        older.then(&own)
+        let own = level.sheets.iter().map(|sheet| (sheet.sheet, sheet.moves.lines()));
+        older.then(&own.collect())
     });
     FormulaMapping { sheet, moves: Arc::new(moves), tabs: Arc::new(metadata.tabs.clone()) }
 }
