@@ -101,14 +101,9 @@ impl Searched {
         all_references(formula, metadata).iter().any(|reference| {
             let area = reference.area.rectangle();
             reference.sheet_number(own_sheet) == Some(self.sheet)
-                && area.is_some_and(|area| contains(area, self.cell))
+                && area.is_some_and(|area| area.contains(self.cell.row, self.cell.column))
         })
     }
-}
-
-fn contains(area: Rectangle, cell: CellName) -> bool {
-    (area.first.row..=area.last.row).contains(&cell.row)
-        && (area.first.column..=area.last.column).contains(&cell.column)
 }
 
 /// Returns the references of a formula, and those of the names that it uses.

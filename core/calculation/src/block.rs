@@ -5,6 +5,8 @@ use std::sync::Arc;
 use cellar_sheet::cell::Value;
 use cellar_snapshot::tile::{TileColumn, TileValue};
 
+use crate::staleness::Staleness;
+
 /// Number of rows of a block. A formula that reads one cell loads the block that contains it.
 pub(crate) const BLOCK_ROWS: u32 = 512;
 
@@ -59,9 +61,7 @@ pub(crate) enum FormulaState {
     Open,
     /// The part of the block has the result. The note explains an error value.
     Calculated(Explanation),
-    Stale {
-        note: Arc<str>,
-    },
+    Stale(Staleness),
 }
 
 /// Number format and note of a result.

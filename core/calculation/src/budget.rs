@@ -70,29 +70,14 @@ impl Budget {
 }
 
 /// The bound of a request that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Exhausted {
+    #[error("the cells depend on more than {MAX_CALCULATION_FORMULAS} formulas")]
     Formulas,
+    #[error("the formulas need more than {MAX_CALCULATION_CELLS_LOADED} cells")]
     CellsLoaded,
+    #[error("the formulas of the window need too much work together; read fewer of them at once")]
     CellsRead,
-}
-
-impl Exhausted {
-    pub(crate) fn note(self) -> String {
-        match self {
-            Self::Formulas => format!(
-                "not calculated: the cells depend on more than {MAX_CALCULATION_FORMULAS} formulas"
-            ),
-            Self::CellsLoaded => format!(
-                "not calculated: the formulas need more than {MAX_CALCULATION_CELLS_LOADED} cells"
-            ),
-            Self::CellsRead => {
-                "not calculated: the formulas of the window need too much work together; \
-                 read fewer of them at once"
-                    .to_owned()
-            }
-        }
-    }
 }
 
 #[cfg(test)]

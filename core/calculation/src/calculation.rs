@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS};
 use cellar_formula::reference::Reference;
 use cellar_functions::{
-    ArrayMode, DateOrder, EvaluationContext, EvaluationOutcome, Formula, evaluate_counted,
+    ArrayMode, DateOrder, EvaluationContext, EvaluationOutcome, Formula, SyntaxError,
+    evaluate_counted,
 };
 use cellar_sheet::cell::{ErrorCode, GENERAL, Value};
 use cellar_snapshot::tile::Tile;
@@ -17,7 +18,8 @@ use crate::cells::LoadedCells;
 use crate::order::{Arrangement, Order};
 use crate::request::{CellWindow, MissingBlocks, windows_around, windows_to_prepare};
 use crate::result_format::result_format;
-use crate::source::{Need, Source, stale_note};
+use crate::source::{Need, Source};
+use crate::staleness::{StaleCause, Staleness};
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
 /// The next cells or texts that a calculation needs.
@@ -125,7 +127,7 @@ impl Calculation {
                 }
             };
             let is_finished =
-                matches!(formula.state, FormulaState::Calculated(_) | FormulaState::Stale { .. });
+                matches!(formula.state, FormulaState::Calculated(_) | FormulaState::Stale(_));
             if is_finished {
                 self.order.pop();
                 continue;
@@ -167,8 +169,8 @@ impl Calculation {
                 let format = format.as_deref().map(str::to_owned);
                 FormulaResult { value, format, is_stale: false, note: note.clone() }
             }
-            FormulaState::Stale { note } => {
-                let note = Some(Arc::clone(note));
+            FormulaState::Stale(staleness) => {
+                let note = Some(staleness.note(&self.workbook, key));
                 FormulaResult { value: stored, format: None, is_stale: true, note }
             }
             FormulaState::Unknown | FormulaState::Open => {
@@ -216,8 +218,8 @@ impl Calculation {
         };
         let parsed = match self.parse(key, text) {
             Ok(parsed) => parsed,
-            Err(note) => {
-                self.finish_stale(key, note);
+            Err(error) => {
+                self.finish_stale(key, Staleness::because_of(error));
                 return None;
             }
         };
@@ -258,19 +260,17 @@ impl Calculation {
                 self.finish_array(key, array.rows, array.columns);
             }
             Err(_) if Budget::is_short(&limits) => self.end_request(Exhausted::CellsRead),
-            Err(limit) => self.finish_stale(key, Arc::from(format!("not calculated: {limit}"))),
+            Err(limit) => self.finish_stale(key, Staleness::because_of(limit)),
         }
         None
     }
 
-    fn parse(&mut self, key: CellKey, text: &str) -> Result<Arc<OpenFormula>, Arc<str>> {
+    fn parse(&mut self, key: CellKey, text: &str) -> Result<Arc<OpenFormula>, SyntaxError> {
         if let Some(open) = self.open.get(&key) {
             return Ok(Arc::clone(open));
         }
-        let not_a_formula = |why: String| Arc::from(format!("not calculated: {why}"));
-        let formula = Formula::parse(text).map_err(|error| not_a_formula(error.to_string()))?;
-        let parsed = cellar_formula::Formula::parse(text, &self.workbook)
-            .map_err(|error| not_a_formula(error.to_string()))?;
+        let parsed = cellar_formula::Formula::parse(text, &self.workbook)?;
+        let formula = Formula::of(&parsed, &self.workbook);
         let open = Arc::new(OpenFormula { formula, parsed });
         self.open.insert(key, Arc::clone(&open));
         Ok(open)
@@ -289,21 +289,13 @@ impl Calculation {
                 hashes.dedup();
                 self.loaded_texts += hashes.len();
                 if self.loaded_texts > MAX_CALCULATION_LONG_TEXTS {
-                    let note = format!(
-                        "not calculated: the formula reads more than {MAX_CALCULATION_LONG_TEXTS} \
-                         long texts"
-                    );
-                    self.finish_stale(key, Arc::from(note));
+                    self.finish_stale(key, Staleness::because_of(StaleCause::LongTexts));
                     return None;
                 }
                 Some(CalculationStep::LongTexts(hashes))
             }
-            Need::Stale(stale) => {
-                let note = match self.cells.formula(stale).map(|formula| &formula.state) {
-                    Some(FormulaState::Stale { note }) => Arc::clone(note),
-                    _ => Arc::from(""),
-                };
-                self.finish_stale(key, stale_note(&self.workbook.cell_text(key, stale), &note));
+            Need::Stale(staleness) => {
+                self.finish_stale(key, staleness);
                 None
             }
             Need::Formulas(needed) => {
@@ -380,45 +372,43 @@ impl Calculation {
         self.order.pop();
     }
 
-    fn finish_stale(&mut self, key: CellKey, note: Arc<str>) {
+    fn finish_stale(&mut self, key: CellKey, staleness: Staleness) {
         self.open.remove(&key);
-        self.mark_stale(key, note);
+        self.mark_stale(key, staleness);
         self.order.pop();
     }
 
-    fn mark_stale(&mut self, key: CellKey, note: Arc<str>) {
-        self.cells.set_state(key, FormulaState::Stale { note });
+    fn mark_stale(&mut self, key: CellKey, staleness: Staleness) {
+        self.cells.set_state(key, FormulaState::Stale(staleness));
         self.stale.push(key);
     }
 
     /// An array would extend into other cells. A value that is stored, such as that of an imported
     /// file, is shown instead.
     fn finish_array(&mut self, key: CellKey, rows: usize, columns: usize) {
-        let reason = format!(
-            "the result is an array of {rows} × {columns} values, which a cell cannot show; \
-             use a function that returns one value, such as INDEX or SUM"
-        );
+        let cause = StaleCause::Array { rows, columns };
         let has_stored =
             self.cells.formula(key).is_some_and(|formula| formula.stored != Value::Empty);
         if has_stored {
-            self.finish_stale(key, Arc::from(format!("not calculated: {reason}")));
+            self.finish_stale(key, Staleness::because_of(cause));
         } else {
-            let explanation = Explanation { format: None, note: Some(Arc::from(reason)) };
+            let note = Some(Arc::from(cause.to_string()));
+            let explanation = Explanation { format: None, note };
             self.finish(key, Value::Error(ErrorCode::Spill), explanation);
         }
     }
 
     /// Ends the request: formulas without a result become stale.
     fn end_request(&mut self, exhausted: Exhausted) {
-        let note: Arc<str> = Arc::from(exhausted.note());
+        let staleness = Staleness::because_of(exhausted);
         for key in self.order.clear() {
-            self.mark_stale(key, Arc::clone(&note));
+            self.mark_stale(key, staleness.clone());
         }
         self.open.clear();
         for key in std::mem::take(&mut self.requested) {
             let state = self.cells.formula(key).map(|formula| &formula.state);
             if matches!(state, Some(FormulaState::Unknown | FormulaState::Open)) {
-                self.mark_stale(key, Arc::clone(&note));
+                self.mark_stale(key, staleness.clone());
             }
         }
     }

@@ -11,6 +11,7 @@
 //! - `source` supplies cells to the evaluation of one formula and records what is missing.
 //! - `order` decides which formula is evaluated next, and finds cycles.
 //! - `budget` bounds the work of one request.
+//! - `staleness` says why a formula was not calculated.
 //!
 //! A formula that would exceed a bound is *stale*: its last stored value is shown with a mark. So
 //! is every formula that reads a stale one. Values do not depend on the order in which formulas are
@@ -24,6 +25,7 @@ mod order;
 mod request;
 mod result_format;
 mod source;
+mod staleness;
 #[cfg(test)]
 mod tests;
 mod window;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cellar_formula::expression::{BinaryOperator, Expression, Node, NodeIndex, PrefixOperator};
 use cellar_formula::reference::Reference;
+use cellar_sheet::cell::NumberFormat;
 
 const DATE: &str = "yyyy-mm-dd";
 const DATE_TIME: &str = "yyyy-mm-dd hh:mm";
@@ -101,28 +102,15 @@ impl Operands<'_> {
 
 /// Returns whether a number format displays dates or times.
 fn is_date(format: &str) -> bool {
-    let mut is_literal = false;
-    let mut characters = format.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => is_literal = !is_literal,
-            '\\' => {
-                characters.next();
-            }
-            'y' | 'd' | 'h' | 's' | 'Y' | 'D' | 'H' | 'S' if !is_literal => return true,
-            _ => {}
-        }
-    }
-    false
+    NumberFormat::parse(format).is_ok_and(|format| format.is_date())
 }
 
 #[cfg(test)]
 mod tests {
     use cellar_formula::Formula;
-    use cellar_formula::reference::Area;
+    use cellar_formula::reference::{Area, NoSheets};
 
     use super::*;
-    use crate::tests::NoSheets;
 
     /// Cells of column A have a date format, those of column B two decimals.
     fn format(text: &str) -> Option<String> {
@@ -164,11 +152,5 @@ mod tests {
     #[test]
     fn the_names_of_functions_are_sorted() {
         assert!(FORMAT_ARGUMENTS.is_sorted());
-    }
-
-    #[test]
-    fn letters_in_quotes_are_no_dates() {
-        assert!(is_date("dd.mm.yy") && is_date("[h]:mm"));
-        assert!(!is_date("0.00 \"days\"") && !is_date("0.0\\d") && !is_date("#,##0"));
     }
 }

@@ -1,7 +1,6 @@
 //! Supplies cells to the evaluation of one formula, and records what is missing.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_functions::{Block as CellBlock, CellSource, SheetIndex, Size};
@@ -12,6 +11,7 @@ use cellar_sheet::cell::Value;
 use crate::block::{BLOCK_ROWS, Block, FormulaState, Part, PartCells};
 use crate::cells::{LoadedCells, block_of};
 use crate::request::MissingBlocks;
+use crate::staleness::Staleness;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
 /// Maximum number of formulas that are recorded as needed at once.
@@ -28,8 +28,8 @@ pub(crate) enum Need {
     Formulas(Vec<CellKey>),
     /// Texts to load.
     LongTexts(Vec<[u8; 32]>),
-    /// A stale formula. The formula that reads it becomes stale.
-    Stale(CellKey),
+    /// Nothing, because the evaluation read a stale formula. The formula becomes stale too.
+    Stale(Staleness),
 }
 
 pub(crate) struct Source<'a> {
@@ -133,8 +133,8 @@ impl<'a> Source<'a> {
                     Some(FormulaState::Calculated(_)) => {
                         results.get(offset).cloned().unwrap_or_default()
                     }
-                    Some(FormulaState::Stale { .. }) => {
-                        self.interrupt(Need::Stale(key));
+                    Some(FormulaState::Stale(staleness)) => {
+                        self.interrupt(Need::Stale(staleness.of_reader(key)));
                         Value::Empty
                     }
                     _ => {
@@ -180,10 +180,11 @@ impl<'a> Source<'a> {
                 for formula in formulas.unwrap_or_default() {
                     let row = rows.block_first + formula.row;
                     let cell = CellName { row, column: column.column };
-                    match formula.state {
+                    match &formula.state {
                         FormulaState::Calculated(_) => continue,
-                        FormulaState::Stale { .. } => {
-                            self.interrupt(Need::Stale(CellKey { sheet: column.sheet, cell }));
+                        FormulaState::Stale(staleness) => {
+                            let key = CellKey { sheet: column.sheet, cell };
+                            self.interrupt(Need::Stale(staleness.of_reader(key)));
                         }
                         FormulaState::Unknown | FormulaState::Open => {
                             self.interrupt_in_column(column.sheet, cell, column.last_row);
@@ -288,11 +289,4 @@ impl CellSource for Source<'_> {
     fn defined_name(&self, _: SheetIndex, name: &str) -> Option<String> {
         self.workbook.named_formula(name).map(str::to_owned)
     }
-}
-
-/// Returns the note of a formula that reads a stale formula.
-pub(crate) fn stale_note(cell: &str, note: &str) -> Arc<str> {
-    let reason = note.strip_prefix("not calculated: ").unwrap_or(note);
-    let reason = reason.split_once(" is not calculated: ").map_or(reason, |(_, first)| first);
-    Arc::from(format!("not calculated: {cell} is not calculated: {reason}"))
 }

@@ -8,22 +8,7 @@ mod world;
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use cellar_formula::reference::SheetNames;
-use cellar_grid::SheetId;
 use world::{World, number};
-
-/// A workbook without sheets.
-pub(crate) struct NoSheets;
-
-impl SheetNames for NoSheets {
-    fn number(&self, _: &str) -> Option<SheetId> {
-        None
-    }
-
-    fn name(&self, _: SheetId) -> Option<&str> {
-        None
-    }
-}
 
 #[test]
 fn a_formula_uses_the_results_of_other_formulas() {
@@ -78,14 +63,21 @@ fn a_result_of_several_cells_says_so() {
     let mut world = World::of(&[("A1", "=SEQUENCE(3)"), ("B1", "=A1")]);
     world.set_stored(0, "C1", "=SEQUENCE(2)", number(7.0));
     world.set_at(0, 0, 3, "=C1+1");
+    world.set_at(0, 0, 4, "=D1+1");
     let mut calculation = world.calculation();
-    let results = world.results(&mut calculation, &["A1", "C1", "D1"]);
+    let results = world.results(&mut calculation, &["A1", "C1", "D1", "E1"]);
     assert_eq!(results[0].value, Value::Error(ErrorCode::Spill));
     assert!(!results[0].is_stale);
     assert_eq!((results[1].value.clone(), results[1].is_stale), (number(7.0), true));
     assert!(results[2].is_stale, "it reads a stale cell");
-    let note = results[2].note.clone().unwrap();
-    assert!(note.starts_with("not calculated: C1 is not calculated: the result is"), "{note}");
+    for (result, start) in results[1..].iter().zip([
+        "not calculated: the result is an array of 2 × 1 values",
+        "not calculated: C1 is not calculated: the result is an array",
+        "not calculated: D1 is not calculated: the result is an array",
+    ]) {
+        let note = result.note.as_ref().unwrap();
+        assert!(note.starts_with(start), "{note}");
+    }
 }
 
 #[test]

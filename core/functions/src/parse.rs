@@ -5,9 +5,8 @@ use std::sync::Arc;
 use cellar_formula::expression::{
     BinaryOperator, Constant, Node as ParsedNode, NodeIndex, PostfixOperator, PrefixOperator,
 };
-use cellar_formula::reference::{Area, Ends, Reference, ReferenceSheet, SheetNames};
+use cellar_formula::reference::{Area, Ends, NoSheets, Reference, ReferenceSheet, SheetNames};
 use cellar_formula::syntax::{SyntaxError, Unsupported};
-use cellar_grid::SheetId;
 use cellar_sheet::cell::{ErrorCode, Value};
 
 use crate::dependence::Dependence;
@@ -22,36 +21,30 @@ pub struct Formula {
     dependence: Dependence,
 }
 
-/// Sheets are found by their names when a formula is evaluated.
-struct NoSheetNames;
-
-impl SheetNames for NoSheetNames {
-    fn number(&self, _name: &str) -> Option<SheetId> {
-        None
-    }
-
-    fn name(&self, _sheet: SheetId) -> Option<&str> {
-        None
-    }
-}
-
 impl Formula {
     /// Parses a formula such as `=SUM(A1:A3)`. Unknown functions and names are no errors; their
-    /// value is `#NAME?`.
+    /// value is `#NAME?`. Sheets are found by their names when the formula is evaluated.
     ///
     /// # Errors
     /// Returns the first error in the syntax, its place and what to do.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
-        let parsed = cellar_formula::Formula::parse(text, &NoSheetNames)?;
+        Ok(Self::of(&cellar_formula::Formula::parse(text, &NoSheets)?, &NoSheets))
+    }
+
+    /// Creates the form of a parsed formula that is evaluated. `sheets` has the names of the sheets
+    /// to whose numbers the formula refers. A reference to a sheet without a name is `#REF!`.
+    #[must_use]
+    pub fn of(parsed: &cellar_formula::Formula, sheets: &impl SheetNames) -> Self {
         let expression = parsed.expression();
-        let mut converter = Converter { nodes: Vec::with_capacity(expression.nodes().len()) };
+        let nodes = Vec::with_capacity(expression.nodes().len());
+        let mut converter = Converter { sheets, nodes };
         let mut dependence = Dependence::default();
         for node in expression.nodes() {
             let converted = converter.convert(node);
             dependence.add(&converted, &converter.nodes);
             converter.nodes.push(converted);
         }
-        Ok(Self { tree: converter.nodes.into(), root: expression.root(), dependence })
+        Self { tree: converter.nodes.into(), root: expression.root(), dependence }
     }
 
     /// Returns whether the value depends on the time, because the formula uses `NOW` or `TODAY`.
@@ -84,12 +77,13 @@ impl Formula {
     }
 }
 
-struct Converter {
+struct Converter<'s> {
+    sheets: &'s dyn SheetNames,
     /// The converted nodes, at the places of the parsed ones.
     nodes: Vec<Node>,
 }
 
-impl Converter {
+impl Converter<'_> {
     fn convert(&mut self, node: &ParsedNode) -> Node {
         match node {
             ParsedNode::Constant(constant) => Node::Literal(convert_constant(constant)),
@@ -97,7 +91,7 @@ impl Converter {
                 columns: *columns,
                 values: values.iter().map(convert_constant).collect(),
             },
-            ParsedNode::Reference(reference) => convert_reference(reference),
+            ParsedNode::Reference(reference) => self.convert_reference(reference),
             ParsedNode::SeveralSheets { first_sheet, last_sheet, area } => {
                 cells(Sheets::Between(first_sheet.clone(), last_sheet.clone()), *area)
             }
@@ -122,6 +116,18 @@ impl Converter {
                 self.chain(*callee, Link::Call(arguments.as_slice().into()))
             }
         }
+    }
+
+    fn convert_reference(&self, reference: &Reference) -> Node {
+        let sheets = match &reference.sheet {
+            ReferenceSheet::Own => Sheets::Own,
+            ReferenceSheet::Unknown(name) => Sheets::Named(name.clone()),
+            ReferenceSheet::Numbered(number) => match self.sheets.name(*number) {
+                Some(name) => Sheets::Named(name.to_owned()),
+                None => return Node::Error(ErrorCode::Ref),
+            },
+        };
+        cells(sheets, reference.area)
     }
 
     /// Returns the chain of `first` with one more link. The node of a chain that becomes longer is
@@ -202,14 +208,6 @@ fn variable_name(name: &str) -> &str {
     name.strip_prefix("_XLPM.").unwrap_or(name)
 }
 
-fn convert_reference(reference: &Reference) -> Node {
-    match &reference.sheet {
-        ReferenceSheet::Own => cells(Sheets::Own, reference.area),
-        ReferenceSheet::Unknown(name) => cells(Sheets::Named(name.clone()), reference.area),
-        ReferenceSheet::Numbered(_) => Node::Error(ErrorCode::Ref),
-    }
-}
-
 fn cells(sheets: Sheets, area: Area) -> Node {
     let bounds = |ends: Ends| (Some(ends.first.index), Some(ends.last.index));
     let (rows, columns) = match area {
@@ -241,5 +239,43 @@ fn convert_unsupported(kind: Unsupported, text: &str) -> Node {
         Unsupported::Table | Unsupported::Sheets | Unsupported::SheetName => {
             Node::Error(ErrorCode::Name)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_grid::SheetId;
+
+    use super::*;
+
+    /// One sheet that has the number 7, and a deleted sheet with the number 8.
+    struct Renamed;
+
+    impl SheetNames for Renamed {
+        fn number(&self, name: &str) -> Option<SheetId> {
+            [("Old", SheetId(7)), ("Gone", SheetId(8))]
+                .into_iter()
+                .find_map(|(known, number)| (known == name).then_some(number))
+        }
+
+        fn name(&self, sheet: SheetId) -> Option<&str> {
+            (sheet == SheetId(7)).then_some("New")
+        }
+    }
+
+    #[test]
+    fn numbers_of_sheets_become_their_names() {
+        let reference = |text: &str| {
+            let parsed = cellar_formula::Formula::parse(text, &Renamed).unwrap();
+            match Formula::of(&parsed, &Renamed).expression().node() {
+                Node::Reference(CellReference { sheets, .. }) => Ok(sheets.clone()),
+                Node::Error(code) => Err(*code),
+                node => panic!("{node:?}"),
+            }
+        };
+        assert_eq!(reference("=A1"), Ok(Sheets::Own));
+        assert_eq!(reference("=Old!A1"), Ok(Sheets::Named("New".to_owned())));
+        assert_eq!(reference("=Other!A1"), Ok(Sheets::Named("Other".to_owned())));
+        assert_eq!(reference("=Gone!A1"), Err(ErrorCode::Ref));
     }
 }

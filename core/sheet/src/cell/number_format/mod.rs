@@ -65,6 +65,12 @@ impl NumberFormat {
         Ok(Self { numbers, text })
     }
 
+    /// Returns whether the format displays numbers as dates or times in any section.
+    #[must_use]
+    pub fn is_date(&self) -> bool {
+        self.numbers.iter().any(Section::is_date)
+    }
+
     /// Returns the text that displays a number. A number that the format cannot display, such as a
     /// negative date, is displayed as `General`.
     #[must_use]

@@ -113,6 +113,17 @@ fn displays_what_excel_displays_where_other_programs_disagree() {
 
 /// Excel displays `####`, or other digits, in these cells.
 #[test]
+fn letters_in_quotes_are_no_dates() {
+    let is_date = |code| NumberFormat::parse(code).unwrap().is_date();
+    for code in ["dd.mm.yy", "[h]:mm", "mmmm", "0;yyyy"] {
+        assert!(is_date(code), "{code}");
+    }
+    for code in ["0.00 \"days\"", "0.0\\d", "#,##0", "General", "@"] {
+        assert!(!is_date(code), "{code}");
+    }
+}
+
+#[test]
 fn numbers_that_a_format_cannot_display_are_displayed_as_general() {
     for (code, number, text) in [
         ("yyyy-mm-dd", -1.0, "-1"),

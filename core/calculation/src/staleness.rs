@@ -1,0 +1,64 @@
+//! Why formulas are stale.
+
+use std::sync::Arc;
+
+use cellar_base::limits::MAX_CALCULATION_LONG_TEXTS;
+use cellar_functions::SyntaxError;
+use cellar_functions::limits::LimitExceeded;
+
+use crate::budget::Exhausted;
+use crate::workbook::{CalculatedWorkbook, CellKey};
+
+/// Why a formula is stale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Staleness {
+    cause: Arc<StaleCause>,
+    /// The stale formula that the formula reads, or `None` if the cause is the formula itself or its
+    /// request.
+    read: Option<CellKey>,
+}
+
+/// Why a formula was not calculated, or cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StaleCause {
+    /// The request reached a bound.
+    #[error(transparent)]
+    Exhausted(#[from] Exhausted),
+    /// The formula alone reached a bound of an evaluation.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
+    /// The text is no formula.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    #[error("the formula reads more than {MAX_CALCULATION_LONG_TEXTS} long texts")]
+    LongTexts,
+    #[error(
+        "the result is an array of {rows} × {columns} values, which a cell cannot show; \
+         use a function that returns one value, such as INDEX or SUM"
+    )]
+    Array { rows: usize, columns: usize },
+}
+
+impl Staleness {
+    /// The cause is the formula itself, or its request.
+    pub(crate) fn because_of(cause: impl Into<StaleCause>) -> Self {
+        Self { cause: Arc::new(cause.into()), read: None }
+    }
+
+    /// Returns why a formula is stale that reads this one, which is in the cell `read`.
+    pub(crate) fn of_reader(&self, read: CellKey) -> Self {
+        Self { cause: Arc::clone(&self.cause), read: Some(read) }
+    }
+
+    /// Explains to a user why the formula in `own` is stale.
+    pub(crate) fn note(&self, workbook: &CalculatedWorkbook, own: CellKey) -> Arc<str> {
+        let cause = &self.cause;
+        Arc::from(match self.read {
+            None => format!("not calculated: {cause}"),
+            Some(read) => {
+                let read = workbook.cell_text(own, read);
+                format!("not calculated: {read} is not calculated: {cause}")
+            }
+        })
+    }
+}
