@@ -5,16 +5,16 @@ use std::str::FromStr;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
-/// Row and column of a cell, counted from 0.
+/// The zero-based row and column of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellName {
-    /// Row, from 0.
+    /// Zero-based row.
     pub row: u32,
-    /// Column, from 0.
+    /// Zero-based column.
     pub column: u32,
 }
 
-/// A rectangle of cells. The cells `first` and `last` at opposite corners are part of it.
+/// A rectangle of cells, including the cells at both corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// The top left cell.
@@ -41,11 +41,11 @@ pub struct Range {
 pub struct NotARange {
     /// The rejected text.
     pub text: String,
-    /// Description of the error and of the expected syntax.
+    /// The reason why the text is invalid, and the expected syntax.
     pub reason: &'static str,
 }
 
-/// A range contains more cells than can be read at once.
+/// Error for a range with too many cells to read at once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("range {rectangle} has {area} cells; at most {MAX_RANGE_CELLS} are allowed")]
 pub struct RangeTooLarge {
@@ -58,20 +58,20 @@ const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
 const OUTSIDE: &str = "it extends beyond the largest possible sheet";
 
 impl Rectangle {
-    /// Rectangle that covers the largest possible sheet.
+    /// The rectangle of all cells in the largest possible sheet.
     pub const EVERYTHING: Self = Self {
         first: CellName { row: 0, column: 0 },
         last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 },
     };
 
-    /// Returns whether the rectangle contains a cell.
+    /// Returns whether the rectangle contains the cell at `row` and `column`.
     #[must_use]
     pub fn contains(&self, row: u32, column: u32) -> bool {
         (self.first.row..=self.last.row).contains(&row)
             && (self.first.column..=self.last.column).contains(&column)
     }
 
-    /// Returns the number of cells in the rectangle. Blank cells are counted too.
+    /// Returns the number of cells in the rectangle, including blank cells.
     #[must_use]
     pub fn area(&self) -> u64 {
         let length = |first: u32, last: u32| u64::from(last.saturating_sub(first)) + 1;
@@ -81,11 +81,11 @@ impl Rectangle {
 }
 
 impl Range {
-    /// Checks the size of the range. Whole columns or rows are always accepted, because reading
-    /// stops at the last used row and column.
+    /// Checks that the range is small enough to be read at once. Whole columns and rows are always
+    /// accepted, because reading stops at the last used row and column.
     ///
     /// # Errors
-    /// Returns [`RangeTooLarge`] if a rectangle has more than `MAX_RANGE_CELLS` cells.
+    /// Returns [`RangeTooLarge`] if another range has more than `MAX_RANGE_CELLS` cells.
     pub fn check_area(&self) -> Result<(), RangeTooLarge> {
         let (rectangle, area) = (self.rectangle, self.rectangle.area());
         if self.is_open || area <= MAX_RANGE_CELLS {
@@ -95,7 +95,7 @@ impl Range {
     }
 }
 
-/// Returns the letters of a column that is counted from 0: column 0 is `A`, and column 26 is `AA`.
+/// Returns the letters of a zero-based column: `A` for 0 and `AA` for 26.
 #[must_use]
 pub fn column_name(column: u32) -> String {
     let mut letters = Vec::new();
@@ -109,8 +109,8 @@ pub fn column_name(column: u32) -> String {
     letters.iter().rev().collect()
 }
 
-/// Parses column letters in upper or lower case. Returns `None` if they are invalid or the column
-/// is outside the largest possible sheet.
+/// Parses column letters, ignoring case, and returns the zero-based column. Returns `None` if the
+/// letters are invalid or the column is outside the largest possible sheet.
 #[must_use]
 pub fn parse_column(letters: &str) -> Option<u32> {
     if !letters.bytes().all(|byte| byte.is_ascii_alphabetic()) {
@@ -124,8 +124,8 @@ pub fn parse_column(letters: &str) -> Option<u32> {
     number.checked_sub(1).filter(|column| *column < MAX_COLUMNS)
 }
 
-/// Parses a row number, which is counted from 1. Returns `None` if it is invalid or the row is
-/// outside the largest possible sheet.
+/// Parses a one-based row number and returns the zero-based row. Returns `None` if the number is
+/// invalid or the row is outside the largest possible sheet.
 fn parse_row(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     number.checked_sub(1).filter(|row| *row < MAX_ROWS)
@@ -152,7 +152,7 @@ struct Reference {
 }
 
 fn parse_reference(text: &str) -> Result<Reference, &'static str> {
-    // `$` marks an absolute reference. It has no meaning when cells are read, so it is ignored.
+    // `$` is ignored: it marks an absolute reference, which matters only when a formula is copied.
     let text = text.replace('$', "");
     let digits = text.trim_start_matches(|character: char| character.is_ascii_alphabetic());
     let letters = text.strip_suffix(digits).ok_or(SYNTAX)?;
@@ -190,8 +190,8 @@ fn parse_rectangle(text: &str) -> Result<ParsedRectangle, &'static str> {
     Ok(ParsedRectangle { rectangle, is_open })
 }
 
-/// Returns two row or column indices in ascending order. If neither is given, returns the first and
-/// the last index of the largest possible sheet.
+/// Sorts two row or column indices. Returns the bounds of the largest possible sheet if both
+/// indices are `None`.
 fn ascending_bounds(
     start: Option<u32>,
     end: Option<u32>,
@@ -204,7 +204,8 @@ fn ascending_bounds(
     }
 }
 
-/// In a quoted sheet name, a quote is written as two quotes.
+/// Splits a range into its optional sheet name and its cells. In a quoted sheet name, two
+/// consecutive quotes are an escaped quote.
 fn split_sheet(text: &str) -> Result<(Option<String>, &str), &'static str> {
     let Some(quoted) = text.strip_prefix('\'') else {
         return Ok(match text.rsplit_once('!') {

@@ -21,7 +21,7 @@ impl Axis {
         }
     }
 
-    /// Returns the name for messages.
+    /// Returns the name of the axis for messages: `rows` or `columns`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Rows and columns of sheets: A1 notation, spans of rows or columns, and how rows and columns move.
+//! The grid of rows and columns of a sheet: A1 notation, spans of rows or columns, and maps of
+//! inserted and deleted rows or columns.
 
 pub mod a1;
 mod axis;

@@ -28,7 +28,7 @@ impl Span {
         (self.first..self.end()).contains(&index)
     }
 
-    /// Returns the rows or columns that both spans contain, or `None` if there are none.
+    /// Returns the intersection of both spans, or `None` if they do not overlap.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
@@ -56,8 +56,8 @@ impl Spans {
         Self::one(0, axis.limit())
     }
 
-    /// Creates a list from sorted spans. Adjacent and overlapping spans are joined, and empty spans
-    /// are dropped.
+    /// Creates a list from spans that are sorted by their first index. Joins adjacent and
+    /// overlapping spans, and drops empty spans.
     #[must_use]
     pub fn from_sorted(spans: Vec<Span>) -> Self {
         let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
@@ -73,14 +73,14 @@ impl Spans {
         Self(joined)
     }
 
-    /// Creates a list of spans from row or column indices in ascending order.
+    /// Creates a list from row or column indices in ascending order.
     #[must_use]
     pub fn of(indices: impl IntoIterator<Item = u32>) -> Self {
         Self::from_sorted(indices.into_iter().map(|first| Span { first, count: 1 }).collect())
     }
 
-    /// Adds the row or column `index`. The result is `false` and nothing changes if the list
-    /// already contains the index or would have more than `max_spans` spans.
+    /// Adds the row or column `index`. Returns `false` and leaves the list unchanged if it already
+    /// contains the index or would have more than `max_spans` spans.
     pub fn insert(&mut self, index: u32, max_spans: usize) -> bool {
         if self.contains(index) {
             return false;
@@ -114,13 +114,13 @@ impl Spans {
         }
     }
 
-    /// Creates a list from spans in any order, without changing them.
+    /// Creates a list from spans in any order, without sorting or joining them.
     #[must_use]
     pub fn unsorted(spans: Vec<Span>) -> Self {
         Self(spans)
     }
 
-    /// Returns the spans as they are stored.
+    /// Converts the list into a vector of its spans.
     #[must_use]
     pub fn into_vec(self) -> Vec<Span> {
         self.0
@@ -159,7 +159,8 @@ impl Spans {
     /// Returns whether these spans contain all rows or columns of `other`.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
-        // Spans in a list are never adjacent, so each span of `other` must be within a single span.
+        // The spans of a list are never adjacent, so a single span must contain each span of
+        // `other`.
         other.iter().all(|other_span| {
             let span_index = self.0.partition_point(|span| span.end() <= other_span.first);
             self.0.get(span_index).is_some_and(|span| {
@@ -168,7 +169,7 @@ impl Spans {
         })
     }
 
-    /// Returns the rows or columns that both lists contain.
+    /// Returns the intersection of both lists.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let mut intersections = Vec::new();
@@ -176,7 +177,7 @@ impl Spans {
         let mut other_spans = other.0.iter().peekable();
         while let (Some(own_span), Some(other_span)) = (own_spans.peek(), other_spans.peek()) {
             intersections.extend(own_span.intersection(**other_span));
-            // Continue after the span that ends first, because it cannot overlap any later span.
+            // The span that ends first cannot overlap any later span.
             if own_span.end() <= other_span.end() {
                 own_spans.next();
             } else {
@@ -186,7 +187,7 @@ impl Spans {
         Self(intersections)
     }
 
-    /// Returns the rows or columns of these spans that are not in `other`.
+    /// Returns the rows or columns of `self` that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let mut remaining_spans = Vec::new();

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use crate::{Span, Spans};
 
-/// Exclusive upper bound on rows and columns in random edits. It is small so that concurrent edits
+/// Exclusive upper bound of random row and column indices. It is small, so that concurrent edits
 /// are likely to conflict.
 pub const SIDE: u32 = 12;
 
-/// Returns one or two spans at the start of an axis.
+/// Generates one or two spans near the start of an axis.
 pub fn any_spans() -> impl Strategy<Value = Spans> {
     let spans = vec((0..SIDE, 1..4_u32), 1..3).prop_map(|list| {
         let mut spans: Vec<_> =

@@ -1,9 +1,10 @@
-//! Composes axis maps in linear time.
+//! Composition of axis maps in linear time.
 
 use super::{AxisMap, Run};
 
 impl AxisMap {
-    /// Returns the map that first applies `self` and then `next`. Runs are merged in linear time.
+    /// Returns the composition of `self` followed by `next`. Runs in ascending order are merged in
+    /// linear time.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut composed = Self {
@@ -17,7 +18,7 @@ impl AxisMap {
             if let Some(composed_run) = compose_runs(**own_run, **next_run) {
                 composed.push(composed_run);
             }
-            // Continue after the run that ends first, because it cannot overlap any later run.
+            // The run that ends first cannot overlap any later run.
             if own_run.dst_end() <= next_run.src_end() {
                 own_runs.next();
             } else {
@@ -27,7 +28,7 @@ impl AxisMap {
         composed
     }
 
-    /// Composes all pairs of runs in which the order of at least one run changed.
+    /// Composes all pairs of runs that include at least one reordered run.
     fn composed_reordered_runs(&self, next: &Self) -> Vec<Run> {
         let mut composed_runs = Vec::new();
         for own_run in &self.reordered_runs {
@@ -45,7 +46,7 @@ impl AxisMap {
     }
 }
 
-/// Composes the rows that both runs contain. Returns `None` if there are no such rows.
+/// Composes the common rows of two runs. Returns `None` if they have no common rows.
 fn compose_runs(first: Run, second: Run) -> Option<Run> {
     let start = first.dst.max(second.src);
     let len = first.dst_end().min(second.src_end()).checked_sub(start).filter(|len| *len > 0)?;

@@ -1,11 +1,11 @@
 //! Axis maps, which map row or column indices from an older state of a sheet to a newer state.
 //!
-//! A map is a list of runs `(src, dst, len)`. Each run contains consecutive rows that still exist
-//! and are still consecutive. Rows of the older state that are in no run were deleted, and rows of
-//! the newer state that are in no run were inserted. Both states have [`Axis::limit`] rows, so an
-//! insertion discards rows at the end.
+//! A map is a list of runs `(src, dst, len)`. A run is a sequence of rows that are consecutive in
+//! both states. Rows of the older state outside all runs were deleted. Rows of the newer state
+//! outside all runs were inserted. Both states have [`Axis::limit`] rows, so an insertion discards
+//! rows at the end.
 //!
-//! Indices are looked up by binary search in both directions.
+//! Lookups in both directions use binary search.
 
 mod compose;
 mod stored;
@@ -17,14 +17,14 @@ pub use stored::{StoredAxisMap, UnreadableAxisMap};
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
-/// Consecutive rows or columns that still exist and are still consecutive in the newer state.
+/// Rows or columns that are consecutive in both the older and the newer state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// First index in the older space.
+    /// First index in the older state.
     pub src: u32,
-    /// First index in the newer space.
+    /// First index in the newer state.
     pub dst: u32,
-    /// Number of rows or columns, at least one.
+    /// Number of rows or columns, at least 1.
     pub len: u32,
 }
 
@@ -47,7 +47,8 @@ impl Run {
         self.src_end() <= other.src && self.dst_end() <= other.dst
     }
 
-    /// Returns the part of the run whose older indices are in `first..end`.
+    /// Returns the part of the run whose older indices are in `first..end`, or `None` if it is
+    /// empty.
     fn within(self, first: u32, end: u32) -> Option<Self> {
         let src = self.src.max(first);
         let len = self.src_end().min(end).checked_sub(src).filter(|len| *len > 0)?;
@@ -60,9 +61,9 @@ impl Run {
 pub struct AxisMap {
     limit: u32,
     runs: Vec<Run>,
-    /// Runs whose order differs between the two states. They are rare: a user inserts rows next to
-    /// existing rows, and due to a concurrent edit, the server places the inserted rows on the
-    /// other side of them.
+    /// Runs whose order differs between the two states. They are rare: they occur only if a user
+    /// inserts rows next to existing rows and, because of a concurrent edit, the server inserts
+    /// them on the other side of those rows.
     reordered_runs: Vec<Run>,
 }
 
@@ -74,7 +75,7 @@ impl AxisMap {
         Self { limit, runs: vec![Run { src: 0, dst: 0, len: limit }], reordered_runs: Vec::new() }
     }
 
-    /// Creates a map without runs. Runs are added with [`AxisMap::push`].
+    /// Creates a map without runs. [`AxisMap::push`] adds runs.
     pub fn empty(axis: Axis) -> Self {
         Self { limit: axis.limit(), runs: Vec::new(), reordered_runs: Vec::new() }
     }
@@ -109,7 +110,7 @@ impl AxisMap {
         map
     }
 
-    /// Appends a run. The run is joined with the last run if it directly follows it in both states.
+    /// Appends a run. The run is joined with the last run if they are contiguous in both states.
     pub fn push(&mut self, run: Run) {
         if run.len == 0 {
             return;
@@ -122,13 +123,13 @@ impl AxisMap {
         }
     }
 
-    /// Returns the runs in ascending order, except those whose order changed.
+    /// Returns the runs in ascending order, without reordered runs.
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// Returns whether the rows or columns have the same order in both states.
+    /// Returns whether the remaining rows or columns have the same order in both states.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         self.reordered_runs.is_empty()
@@ -158,9 +159,9 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
-    /// Returns where rows are inserted in the newer state if their author inserted them before the
-    /// row `before` of the older state. They are inserted directly before the first row from
-    /// `before` on that still exists, and therefore after rows that other users inserted there.
+    /// Maps an insertion before row `before` of the older state to an index in the newer state. The
+    /// rows are inserted directly before the first remaining row at or after `before`, and
+    /// therefore after rows that other users inserted there.
     #[must_use]
     pub fn insertion_point(&self, before: u32) -> u32 {
         let next_ordered_run = self.runs_ending_after_src(before).first().copied();
@@ -176,9 +177,9 @@ impl AxisMap {
         }
     }
 
-    /// Returns the rows of `spans` that still exist, with their indices in the newer state. Rows
-    /// that were inserted between them are not included, because clearing and deleting must not
-    /// affect rows that the author has not seen.
+    /// Returns the remaining rows of `spans`, as spans in the newer state. Rows inserted between
+    /// them are not included, because clearing and deleting must not affect rows that the author
+    /// has not seen.
     #[must_use]
     pub fn kept_spans(&self, spans: &Spans) -> Spans {
         let mut kept_spans = Vec::new();
@@ -195,8 +196,8 @@ impl AxisMap {
         Spans::from_sorted(kept_spans)
     }
 
-    /// Returns the spans in the newer state. Rows that were inserted inside a span are included, so
-    /// range formats grow. A span that covers the whole axis still covers the whole axis.
+    /// Maps `spans` to the newer state. Rows inserted inside a span are included, so that range
+    /// formats extend to them. A span that covers the whole axis still covers the whole axis.
     #[must_use]
     pub fn covering_spans(&self, spans: &Spans) -> Spans {
         let covering_spans = spans.iter().filter_map(|span| self.covering_span(span));
@@ -214,7 +215,7 @@ impl AxisMap {
         Some(Span { first, count: end.saturating_sub(first) })
     }
 
-    /// Returns the inverse map, which maps indices from the newer state to the older state.
+    /// Returns the inverse map, from the newer state to the older state.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let reversed = |runs: &[Run]| runs.iter().map(|run| run.reversed()).collect();
@@ -225,8 +226,8 @@ impl AxisMap {
         }
     }
 
-    /// Adds a run of rows that the author inserted. The order of its rows relative to other rows
-    /// may differ between the two states.
+    /// Adds a run of rows that the author inserted. The order of the run relative to other runs may
+    /// differ between the two states. An invalid run is ignored.
     #[must_use]
     pub fn with_run(mut self, run: Run) -> Self {
         if run.len == 0 || run.src_end().max(run.dst_end()) > self.limit {

@@ -1,4 +1,4 @@
-//! Stored encoding of axis maps. Each run is stored relative to the end of the preceding run.
+//! Stored encoding of axis maps. Each run is relative to the end of the previous run.
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,10 @@ pub struct StoredAxisMap(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Encode, Decode)]
 #[cbor(array)]
 struct StoredRun {
-    /// Number of rows or columns that were deleted directly before the run.
+    /// Number of rows or columns deleted directly before the run.
     #[n(0)]
     src_gap: u32,
-    /// Number of rows or columns that were inserted directly before the run.
+    /// Number of rows or columns inserted directly before the run.
     #[n(1)]
     dst_gap: u32,
     /// Length of the run, or [`EXTENDS_TO_END`].
@@ -29,6 +29,7 @@ struct StoredRun {
     len: u32,
 }
 
+/// Stored length of a run that extends to the end of the axis.
 const EXTENDS_TO_END: u32 = 0;
 
 /// Error for an invalid stored axis map.
@@ -54,10 +55,10 @@ impl From<&AxisMap> for StoredAxisMap {
 }
 
 impl StoredAxisMap {
-    /// Decodes the axis map of the rows or columns.
+    /// Decodes the map of an axis.
     ///
     /// # Errors
-    /// Returns [`UnreadableAxisMap`] if there are more than `MAX_AXIS_RUNS` runs, or if a run is
+    /// Returns [`UnreadableAxisMap`] if the map has more than `MAX_AXIS_RUNS` runs, or if a run is
     /// empty or extends past the end of the axis.
     pub fn into_map(self, axis: Axis) -> Result<AxisMap, UnreadableAxisMap> {
         let limit = axis.limit();
@@ -76,8 +77,8 @@ impl StoredAxisMap {
 }
 
 impl StoredRun {
-    /// Decodes the run after `previous_run`. Returns `None` if the run is empty or extends past
-    /// `limit`.
+    /// Decodes a run that is stored relative to `previous_run`. Returns `None` if the run is empty
+    /// or extends past `limit`.
     fn into_run_after(self, previous_run: Run, limit: u32) -> Option<Run> {
         let src = previous_run.src_end().checked_add(self.src_gap)?;
         let dst = previous_run.dst_end().checked_add(self.dst_gap)?;

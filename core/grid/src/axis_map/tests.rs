@@ -1,4 +1,4 @@
-//! Compares axis maps with a reference model that searches for row ids in lists.
+//! Compares axis maps with a reference model: a list of row ids.
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::any_spans;
 
-/// Number of rows in the model. A real axis is much longer.
+/// Number of rows in the model, which is much shorter than a real axis.
 const SIDE: u32 = 60;
 
 /// Reference model of the rows of a sheet: a list of row ids.
@@ -52,7 +52,7 @@ impl Ids {
         self.ids.iter().position(|other| *other == id).map(|index| index as u32)
     }
 
-    /// Returns the index in `newer` of the id at `index` in this list.
+    /// Returns the index in `newer` of the id that this list has at `index`.
     fn place_in(&self, newer: &Self, index: u32) -> Option<u32> {
         newer.place(self.ids[index as usize])
     }
@@ -72,7 +72,7 @@ fn map_of(step: &AxisChange) -> AxisMap {
     }
 }
 
-/// Returns the map composed of all changes, and the id lists before and after the changes.
+/// Returns the composed map of all changes, and the id lists before and after them.
 fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     let (mut map, mut ids) = (AxisMap::identity(Axis::Rows), Ids::new());
     for step in steps {
@@ -82,8 +82,8 @@ fn apply_all(steps: &[AxisChange]) -> (AxisMap, Ids, Ids) {
     (map, Ids::new(), ids)
 }
 
-/// Number of indices to compare. It is so small that the changes never reach the end of the model's
-/// lists.
+/// Number of indices to compare. Larger indices could reach the end of the model, which is shorter
+/// than a real axis.
 const COMPARED: u32 = 20;
 
 proptest! {
@@ -197,7 +197,7 @@ fn a_run_that_breaks_the_order_becomes_a_stray() {
     let map = reversed.then(&AxisMap::insert(Axis::Rows, 9, 2)).with_run(wrong);
     assert!(!map.keeps_order());
     assert_eq!([3, 4, 5].map(|row| map.get(row)), [Some(9), Some(10), Some(3)]);
-    // A run whose order changed is moved and split like any other run.
+    // A reordered run is moved and split like any other run.
     let later = map.then(&AxisMap::delete(Axis::Rows, &Spans::of([0, 9])));
     assert_eq!((later.get(3), later.get(4), later.source(8)), (None, Some(8), Some(4)));
     assert_eq!([3, 4, 5].map(|gap| later.insertion_point(gap)), [8, 8, 2]);
