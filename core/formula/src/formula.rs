@@ -7,7 +7,7 @@ use crate::expression::{Expression, build_expression};
 use crate::reference::{Reference, ReferenceSheet, SheetNames, write_reference};
 use crate::syntax::{SyntaxError, SyntaxProblem, Token, TokenKind, check_grammar, tokenize};
 
-/// A formula whose syntax is correct.
+/// A parsed formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
     text: String,
@@ -15,24 +15,24 @@ pub struct Formula {
     expression: Expression,
 }
 
-/// A reference and its place in the text of a formula.
+/// A reference and its position in the text of a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedReference<'a> {
     /// The reference.
     pub reference: &'a Reference,
-    /// Place of the reference in the text, in bytes.
+    /// Byte range of the reference in the text.
     pub span: Range<usize>,
 }
 
 impl Formula {
-    /// Parses a formula with its `=`. References have the numbers of the sheets that they name, or
-    /// keep the name if there is no such sheet.
+    /// Parses a formula, including its leading `=`, in time linear in the length of `text`. Sheet
+    /// names in references are resolved to sheet numbers. A name that no sheet has is kept.
     ///
-    /// References that are not calculated, such as those to tables, are kept as text. Use
-    /// [`Formula::check_supported`] to refuse them.
+    /// Unsupported references, such as references to tables, are kept as text. Use
+    /// [`Formula::check_supported`] to reject them.
     ///
     /// # Errors
-    /// Returns the first error in the syntax. Takes time in proportion to the length of the text.
+    /// Returns the first syntax error.
     pub fn parse(text: &str, names: &impl SheetNames) -> Result<Self, SyntaxError> {
         let mut tokens = tokenize(text)?;
         check_grammar(text, &tokens)?;
@@ -48,11 +48,12 @@ impl Formula {
         Ok(Self { text: text.to_owned(), tokens, expression })
     }
 
-    /// Checks that every reference is calculated. `[y]` is an optional parameter in
-    /// `LAMBDA(x,[y],x+y)`, and elsewhere a reference to a table.
+    /// Checks that the formula has no unsupported references. In the parameters of a `LAMBDA`,
+    /// square brackets mark an optional parameter, as in `LAMBDA(x,[y],x+y)`. Elsewhere, they mark
+    /// a reference to a table.
     ///
     /// # Errors
-    /// Returns the first reference that is only kept as text, and what to write instead.
+    /// Returns an error for the first unsupported reference. The message suggests an alternative.
     pub fn check_supported(&self) -> Result<(), SyntaxError> {
         let mut optional_parameters = self.expression.optional_parameters().into_iter();
         for token in &self.tokens {
@@ -66,25 +67,25 @@ impl Formula {
         Ok(())
     }
 
-    /// Returns the text that was parsed.
+    /// Returns the text from which the formula was parsed.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the tokens in the order of the text, without gaps.
+    /// Returns the tokens in text order. They cover the whole text without gaps.
     #[must_use]
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
-    /// Returns what the formula calculates, as a tree.
+    /// Returns the expression tree of the formula.
     #[must_use]
     pub fn expression(&self) -> &Expression {
         &self.expression
     }
 
-    /// Returns the references in the order of the text.
+    /// Returns the references in text order.
     pub fn references(&self) -> impl Iterator<Item = PlacedReference<'_>> {
         self.tokens.iter().filter_map(|token| match &token.kind {
             TokenKind::Reference(reference) => {
@@ -94,8 +95,8 @@ impl Formula {
         })
     }
 
-    /// Returns the names of the functions as they are stored in files, in upper case and in the
-    /// order of the text. Files mark functions that Excel has added since 2010 with `_xlfn.`.
+    /// Returns the names of the called functions in text order, in upper case. A prefix is kept,
+    /// such as `_xlfn.`, which marks functions that Excel has added since 2010.
     pub fn functions(&self) -> impl Iterator<Item = String> + '_ {
         self.tokens
             .iter()
@@ -103,27 +104,28 @@ impl Formula {
             .map(|token| self.text_of(token).to_ascii_uppercase())
     }
 
-    /// Returns the canonical text: functions, booleans and references in upper case, ranges from
-    /// the top left to the bottom right, and sheets with their names at this time. Numbers, texts,
-    /// names and spaces stay as they were written.
+    /// Returns the canonical text of the formula. Function names, booleans, error values and
+    /// references are in upper case, ranges start at their top left cell, and sheets have their
+    /// current names. Spaces after function names are removed. Numbers, strings, names and other
+    /// spaces are unchanged.
     #[must_use]
     pub fn canonical_text(&self, names: &impl SheetNames) -> String {
         self.text_with(|reference, text| write_reference(reference, names, text))
     }
 
-    /// Returns the formula with each reference replaced.
+    /// Returns the formula with `change` applied to each reference.
     #[must_use]
     pub fn map_references(&self, change: impl Fn(&Reference) -> Reference) -> ChangedFormula<'_> {
         let references = self.references().map(|placed| change(placed.reference)).collect();
         ChangedFormula { formula: self, references }
     }
 
-    /// Returns the canonical text. `write_reference` appends each reference.
+    /// Returns the canonical text of the formula. Each reference is written by `write_reference`.
     pub(crate) fn text_with(
         &self,
         mut write_reference: impl FnMut(&Reference, &mut String),
     ) -> String {
-        let parameters = self.called_names();
+        let names = self.upper_case_names();
         let mut text = String::with_capacity(self.text.len());
         let mut previous_kind = &TokenKind::Start;
         for token in &self.tokens {
@@ -133,7 +135,7 @@ impl Formula {
                 TokenKind::Boolean | TokenKind::Error => {
                     text.push_str(&token_text.to_ascii_uppercase());
                 }
-                TokenKind::Function if !parameters.contains(&token_text.to_ascii_uppercase()) => {
+                TokenKind::Function if !names.contains(&token_text.to_ascii_uppercase()) => {
                     text.push_str(&token_text.to_ascii_uppercase());
                 }
                 TokenKind::Space if *previous_kind == TokenKind::Function => {}
@@ -144,9 +146,10 @@ impl Formula {
         text
     }
 
-    /// Returns the names in upper case that `LET` or `LAMBDA` may define, and the formula calls as
-    /// functions. Their case is kept, so that it is the same everywhere in the formula.
-    fn called_names(&self) -> BTreeSet<String> {
+    /// Returns all names in the formula, in upper case. They include the variables of `LET` and the
+    /// parameters of `LAMBDA`, which can be called like functions. Calls to these names keep their
+    /// case, so that a name has the same case in the whole formula.
+    fn upper_case_names(&self) -> BTreeSet<String> {
         let names = self.tokens.iter().filter(|token| token.kind == TokenKind::Name);
         names.map(|token| self.text_of(token).to_ascii_uppercase()).collect()
     }
@@ -156,7 +159,7 @@ impl Formula {
     }
 }
 
-/// A formula with changed references.
+/// A formula with replaced references.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangedFormula<'a> {
     formula: &'a Formula,
@@ -164,7 +167,7 @@ pub struct ChangedFormula<'a> {
 }
 
 impl ChangedFormula<'_> {
-    /// Returns the canonical text.
+    /// Returns the canonical text with the new references.
     #[must_use]
     pub fn text(&self, names: &impl SheetNames) -> String {
         let mut references = self.references.iter();
@@ -175,13 +178,13 @@ impl ChangedFormula<'_> {
         })
     }
 
-    /// Returns the changed references in the order of the text.
+    /// Returns the new references in text order.
     #[must_use]
     pub fn references(&self) -> &[Reference] {
         &self.references
     }
 
-    /// Returns whether no reference changed.
+    /// Returns whether all references are unchanged.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.formula.references().map(|placed| placed.reference).eq(&self.references)

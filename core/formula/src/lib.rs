@@ -1,9 +1,9 @@
-//! Formulas without their evaluation: their syntax and tree, the cells that they refer to, the stored
-//! form that equal formulas of a filled column share, and how references follow inserted, deleted
-//! and moved cells.
+//! Formula syntax, expression trees and references. This crate also defines the stored form of
+//! formulas, and how references follow inserted, deleted and moved cells. It does not evaluate
+//! formulas.
 //!
-//! The syntax is that of Excel in English: `.` separates decimals and `,` separates arguments. Rows
-//! and columns are those of Cellar's larger sheets, so `ABCD1` is a cell and not a name.
+//! The syntax is that of Excel in English: `.` is the decimal separator, and `,` separates
+//! arguments. Sheets have more rows and columns than in Excel, so `ABCD1` is a cell and not a name.
 
 pub mod changes;
 pub mod expression;

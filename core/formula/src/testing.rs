@@ -1,11 +1,11 @@
-//! Names of sheets and random formulas for tests.
+//! Sheet names and random formulas for tests.
 
 use cellar_grid::SheetId;
 use proptest::prelude::*;
 
 use crate::reference::SheetNames;
 
-/// Sheets by number and name.
+/// Numbers and names of the sheets of a spreadsheet.
 pub(crate) struct Names(pub(crate) &'static [(u32, &'static str)]);
 
 impl Names {
@@ -23,7 +23,7 @@ impl SheetNames for Names {
     }
 }
 
-/// Returns references as a user writes them.
+/// Generates references in upper or lower case, with and without `$` and sheet names.
 pub(crate) fn any_reference() -> impl Strategy<Value = String> {
     let cell = "\\$?[A-Za-c]\\$?[1-9][0-9]?";
     let area = prop_oneof![
@@ -39,7 +39,7 @@ pub(crate) fn any_reference() -> impl Strategy<Value = String> {
     (sheet, area).prop_map(|(sheet, area)| format!("{sheet}{area}"))
 }
 
-/// Returns formulas with correct syntax.
+/// Generates formulas with valid syntax.
 pub(crate) fn any_formula() -> impl Strategy<Value = String> {
     let constant = prop_oneof![
         "[0-9]{1,3}(\\.[0-9])?(E[0-9])?",

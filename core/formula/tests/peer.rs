@@ -1,5 +1,5 @@
-//! Compares how references follow changes with o-spreadsheet, an independent spreadsheet. The facts
-//! are the output of `peer/facts.mjs`.
+//! Compares how references follow changes in Cellar and in o-spreadsheet, an independent
+//! implementation. `peer/facts.mjs` generated the expected results.
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,13 +12,14 @@ use cellar_grid::{SheetId, Spans};
 use serde_json::Value;
 
 const FACTS: &str = include_str!("peer/o-spreadsheet.jsonl");
-/// The sheet of the formulas.
+/// The sheet that contains the formulas.
 const OWN_SHEET: SheetId = SheetId(0);
-/// The formulas are in this column, below each other from this row on.
+/// Column of the formulas.
 const FORMULA_COLUMN: u32 = 30;
+/// Row of the first formula. Each of the other formulas is one row below the previous one.
 const FORMULA_ROW: u32 = 20;
 
-/// The names of the sheets at the moment. A deleted sheet has none.
+/// The current sheet names. The name of a deleted sheet is `None`.
 struct Names([Option<String>; 2]);
 
 impl SheetNames for Names {
@@ -87,10 +88,10 @@ fn apply(step: &Value, reference: &Reference, cell: CellName, names: &mut Names)
     }
 }
 
-/// Returns o-spreadsheet's text of a reference as Cellar writes it.
+/// Converts the text of a reference from o-spreadsheet's notation to Cellar's.
 ///
-/// - o-spreadsheet writes an invalid reference without the `!`, and forgets its sheet. Excel and
-///   Cellar write `#REF!`.
+/// - o-spreadsheet writes a deleted reference as `#REF`, without its sheet. Excel and Cellar write
+///   `#REF!`.
 /// - o-spreadsheet writes a range of one cell as a cell. Excel and Cellar keep `A1:A1`.
 fn expected(theirs: &str, ours: &str) -> String {
     if theirs == "#REF" {
@@ -141,7 +142,7 @@ fn references_follow_changes_as_in_another_spreadsheet() {
     assert!(compared > 4_000 && changed > 500, "{changed} of {compared} changed a reference");
 }
 
-/// Returns the place of a formula after a step. Steps delete and overwrite no formula.
+/// Returns the position of a formula after a step. No step deletes or overwrites a formula.
 fn cell_after(step: &Value, cell: CellName) -> CellName {
     let (kind, fields) = step.as_object().unwrap().iter().next().unwrap();
     let moves = lines(kind, fields).filter(|_| sheet_of(fields) == OWN_SHEET);

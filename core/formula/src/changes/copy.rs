@@ -1,4 +1,4 @@
-//! Copies of formulas.
+//! How references change when their formula is copied or moved.
 
 use cellar_grid::Axis;
 use cellar_grid::SheetId;
@@ -7,11 +7,12 @@ use cellar_grid::a1::CellName;
 use crate::reference::{Coordinate, Ends, Reference, ReferenceSheet};
 
 impl Reference {
-    /// Returns the reference in a copy of its formula. Coordinates without `$` keep their distance
-    /// from the formula. A reference that would leave the largest possible sheet is deleted.
+    /// Returns the reference after its formula was copied from the cell `from` to the cell `to`.
+    /// Coordinates without `$` keep their distance from the formula. A reference that would extend
+    /// beyond the largest possible sheet becomes `#REF!`.
     #[must_use]
     pub fn copied(&self, from: CellName, to: CellName) -> Self {
-        let move_end = |axis: Axis, coordinate: Coordinate| {
+        let move_coordinate = |axis: Axis, coordinate: Coordinate| {
             if coordinate.is_absolute {
                 return Some(coordinate);
             }
@@ -24,13 +25,14 @@ impl Reference {
             Some(Coordinate { index, ..coordinate })
         };
         let area = self.area.map_ends(|axis, Ends { first, last }| {
-            Some(Ends::sorted(move_end(axis, first)?, move_end(axis, last)?))
+            Some(Ends::sorted(move_coordinate(axis, first)?, move_coordinate(axis, last)?))
         });
         Self { sheet: self.sheet.clone(), area }
     }
 
-    /// Returns the reference in a formula that is moved to another sheet and still refers to the
-    /// same cells.
+    /// Returns a reference that names its sheet, so that it still refers to the same cells after
+    /// its formula moves to another sheet. `own_sheet` is the sheet that contains the formula
+    /// before the move.
     #[must_use]
     pub fn on_another_sheet(&self, own_sheet: SheetId) -> Self {
         match self.sheet {

@@ -1,20 +1,21 @@
-//! How references follow changes of a spreadsheet.
+//! How references follow changes to a spreadsheet.
 //!
-//! | change | reference |
+//! | change | effect on a reference |
 //! |---|---|
-//! | rows inserted before the first row of a range, or before a cell | moves |
-//! | rows inserted inside a range, or before its last row | grows |
-//! | rows inserted after a range | unchanged |
-//! | some rows of a range deleted, also its first or last row | shrinks to the remaining rows |
-//! | all cells of a reference deleted, or its sheet | `#REF!` |
-//! | a block of cells moved that contains all cells of the reference | follows the block |
-//! | a block of cells moved onto all cells of the reference | `#REF!` |
+//! | rows inserted above the cell or range | moves down |
+//! | rows inserted between the first and last row of a range | extends to the inserted rows |
+//! | rows inserted below the cell or range | none |
+//! | some rows of a range deleted, even its first or last row | shrinks to the remaining rows |
+//! | all referenced cells, or their sheet, deleted | becomes `#REF!` |
+//! | a block of cells that contains all referenced cells moved | follows the block |
+//! | all referenced cells overwritten by a moved block | becomes `#REF!` |
 //! | the formula copied | coordinates without `$` keep their distance from the formula |
-//! | a sheet renamed | unchanged, because references contain the number of the sheet |
+//! | a sheet renamed | none, because references store the number of the sheet |
 //!
-//! The same holds for columns. `$` has a meaning only when a formula is copied. Rows are moved by an
-//! insertion, a moved block and a deletion. Sorting copies the formulas of each row to the new row;
-//! references from outside keep their place.
+//! The same rules apply to columns. A `$` matters only when a formula is copied: inserted and
+//! deleted rows and moved blocks change coordinates with and without `$` alike. Sorting copies the
+//! formulas of each row to the new position of the row. References from other cells do not follow
+//! sorted rows.
 
 mod copy;
 mod moved_block;

@@ -1,4 +1,4 @@
-//! Blocks of cells that are cut and pasted.
+//! Moves of blocks of cells by cut and paste.
 
 use cellar_grid::Axis;
 use cellar_grid::SheetId;
@@ -6,7 +6,7 @@ use cellar_grid::a1::{CellName, Rectangle};
 
 use crate::reference::{Area, Coordinate, Ends, Reference, ReferenceSheet};
 
-/// A block of cells that is moved and overwrites the cells at its new place.
+/// A block of cells that moves and overwrites the cells at its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedBlock {
     from_sheet: SheetId,
@@ -15,21 +15,21 @@ pub struct MovedBlock {
     to: Rectangle,
 }
 
-/// The new place of a block is partly outside the largest possible sheet.
+/// Error for a block that would extend beyond the largest possible sheet after its move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{from} does not fit at {to}: it would extend beyond the largest possible sheet")]
 pub struct OutsideSheet {
     /// The cells to move.
     pub from: Rectangle,
-    /// New place of the top left cell.
+    /// Destination of the top left cell.
     pub to: CellName,
 }
 
 impl MovedBlock {
-    /// Creates the move of the cells of a rectangle. `to` is the new place of its top left cell.
+    /// Creates a move of the cells in `from`. `to` is the destination of the top left cell.
     ///
     /// # Errors
-    /// Returns [`OutsideSheet`] if the new place is partly outside the largest possible sheet.
+    /// Returns [`OutsideSheet`] if the destination extends beyond the largest possible sheet.
     pub fn new(
         from_sheet: SheetId,
         from: Rectangle,
@@ -49,13 +49,13 @@ impl MovedBlock {
         Ok(Self { from_sheet, from, to_sheet, to })
     }
 
-    /// Returns whether the block contains a cell at its old place.
+    /// Returns whether the block contains a cell before the move.
     #[must_use]
     pub fn contains(&self, sheet: SheetId, cell: CellName) -> bool {
         sheet == self.from_sheet && self.from.contains(cell.row, cell.column)
     }
 
-    /// Returns the new place of a cell of the block.
+    /// Returns the destination index of a row or column of the block.
     fn move_index(&self, axis: Axis, index: u32) -> u32 {
         let (from, to) = match axis {
             Axis::Rows => (self.from.first.row, self.to.first.row),
@@ -66,12 +66,12 @@ impl MovedBlock {
 }
 
 impl Reference {
-    /// Returns the reference after a block of cells was moved. `cell` is the place of the formula
-    /// before the move.
+    /// Returns the reference after a block of cells has moved. `own_sheet` and `cell` are the
+    /// position of the formula before the move.
     ///
-    /// The reference follows the block if the block contains all of its cells. It is deleted if the
-    /// block is moved onto all of its cells. References of a formula that is in the block keep their
-    /// cells otherwise, also on another sheet.
+    /// The reference follows the block if the block contains all referenced cells. It becomes
+    /// `#REF!` if the block overwrites all referenced cells. Otherwise, it still refers to the same
+    /// cells, even if the block contains the formula.
     #[must_use]
     pub fn after_move(&self, own_sheet: SheetId, cell: CellName, block: &MovedBlock) -> Self {
         let formula_sheet =
@@ -84,7 +84,7 @@ impl Reference {
             return unmoved();
         };
         if sheet == block.from_sheet && covers(block.from, rectangle) {
-            return self.following(block, formula_sheet);
+            return self.moved_with_block(block, formula_sheet);
         }
         if sheet == block.to_sheet && covers(block.to, rectangle) {
             return Self { sheet: self.sheet.clone(), area: Area::Deleted };
@@ -92,13 +92,13 @@ impl Reference {
         unmoved()
     }
 
-    fn following(&self, block: &MovedBlock, formula_sheet: SheetId) -> Self {
-        let move_one = |axis, coordinate: Coordinate| Coordinate {
+    fn moved_with_block(&self, block: &MovedBlock, formula_sheet: SheetId) -> Self {
+        let move_coordinate = |axis, coordinate: Coordinate| Coordinate {
             index: block.move_index(axis, coordinate.index),
             ..coordinate
         };
         let area = self.area.map_ends(|axis, Ends { first, last }| {
-            Some(Ends { first: move_one(axis, first), last: move_one(axis, last) })
+            Some(Ends { first: move_coordinate(axis, first), last: move_coordinate(axis, last) })
         });
         let names_no_sheet = self.sheet == ReferenceSheet::Own;
         let sheet = if names_no_sheet && formula_sheet == block.to_sheet {

@@ -1,4 +1,4 @@
-//! Insertions and deletions of rows and columns.
+//! How references follow inserted and deleted rows and columns.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use cellar_grid::{Axis, SheetId};
 use crate::line_map::LineMap;
 use crate::reference::{Area, Reference, ReferenceSheet};
 
-/// How the rows and columns of all sheets move between two states of a spreadsheet.
+/// Line maps of all sheets, from an older to a newer state of a spreadsheet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MovedLines {
     sheets: BTreeMap<SheetId, SheetLines>,
 }
 
-/// How the rows and columns of one sheet move.
+/// Line maps of the rows and columns of one sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SheetLines {
-    /// Map of the rows.
+    /// Line map of the rows.
     pub rows: LineMap,
-    /// Map of the columns.
+    /// Line map of the columns.
     pub columns: LineMap,
 }
 
@@ -30,8 +30,8 @@ impl Default for SheetLines {
 }
 
 impl SheetLines {
-    /// Creates the maps of a sheet of which only the remaining rows and columns are known, as if all
-    /// deletions had come before all insertions.
+    /// Creates line maps from axis maps, as if all deletions had preceded all insertions. Axis maps
+    /// do not record the order of changes.
     #[must_use]
     pub fn of_axis_maps(rows: AxisMap, columns: AxisMap) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl SheetLines {
         }
     }
 
-    /// Returns the map of one axis.
+    /// Returns the line map of an axis.
     #[must_use]
     pub fn axis(&self, axis: Axis) -> &LineMap {
         match axis {
@@ -49,13 +49,13 @@ impl SheetLines {
         }
     }
 
-    /// Returns whether the rows and columns of the sheet do not move.
+    /// Returns whether no rows or columns of the sheet move.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.rows.is_identity() && self.columns.is_identity()
     }
 
-    /// Returns the maps that first apply `self` and then `next`.
+    /// Returns the composition of `self` followed by `next`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         Self { rows: self.rows.then(&next.rows), columns: self.columns.then(&next.columns) }
@@ -63,7 +63,7 @@ impl SheetLines {
 }
 
 impl MovedLines {
-    /// Creates the map of one change of one sheet.
+    /// Creates the map of a change to one axis of one sheet.
     #[must_use]
     pub fn one(sheet: SheetId, axis: Axis, map: LineMap) -> Self {
         let lines = match axis {
@@ -73,24 +73,24 @@ impl MovedLines {
         Self { sheets: BTreeMap::from([(sheet, lines)]) }
     }
 
-    /// Sets the maps of a sheet.
+    /// Sets the line maps of a sheet.
     pub fn insert(&mut self, sheet: SheetId, lines: SheetLines) {
         self.sheets.insert(sheet, lines);
     }
 
-    /// Returns whether no rows or columns move.
+    /// Returns whether no rows or columns of any sheet move.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.sheets.values().all(SheetLines::is_identity)
     }
 
-    /// Returns the maps of a sheet, or `None` if its rows and columns do not move.
+    /// Returns the line maps of a sheet, or `None` if its rows and columns do not move.
     #[must_use]
     pub fn sheet(&self, sheet: SheetId) -> Option<&SheetLines> {
         self.sheets.get(&sheet)
     }
 
-    /// Returns the map that first applies `self` and then `next`.
+    /// Returns the composition of `self` followed by `next`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut sheets = self.sheets.clone();
@@ -109,8 +109,8 @@ impl FromIterator<(SheetId, SheetLines)> for MovedLines {
 }
 
 impl Reference {
-    /// Returns the reference after rows and columns have moved. `own_sheet` is the sheet of the
-    /// formula.
+    /// Returns the reference after rows and columns have moved. `own_sheet` is the sheet that
+    /// contains the formula.
     #[must_use]
     pub fn moved(&self, own_sheet: SheetId, moves: &MovedLines) -> Self {
         let lines = self.sheet_number(own_sheet).and_then(|sheet| moves.sheet(sheet));
@@ -119,7 +119,8 @@ impl Reference {
         Self { sheet: self.sheet.clone(), area }
     }
 
-    /// Returns the reference after a sheet was deleted. `own_sheet` is the sheet of the formula.
+    /// Returns the reference after a sheet was deleted. `own_sheet` is the sheet that contains the
+    /// formula.
     #[must_use]
     pub fn after_sheet_deletion(&self, own_sheet: SheetId, deleted_sheet: SheetId) -> Self {
         if self.sheet_number(own_sheet) != Some(deleted_sheet) {

@@ -31,7 +31,7 @@ fn delete(sheet: SheetId, axis: Axis, first: u32, count: u32) -> MovedLines {
     MovedLines::one(sheet, axis, LineMap::delete(axis, &Spans::one(first, count)))
 }
 
-/// Returns a formula of the first sheet after a change.
+/// Returns the text of a formula on the first sheet after rows and columns have moved.
 fn after(text: &str, moves: &MovedLines) -> String {
     parse(text).map_references(|reference| reference.moved(OWN, moves)).text(&Names::DEFAULT)
 }
@@ -90,7 +90,8 @@ fn a_deleted_sheet_deletes_its_references() {
 
 #[test]
 fn a_sorted_row_copies_its_formulas() {
-    // Row 2 becomes row 5. References to other rows keep their distance, those with `$` their row.
+    // Row 2 becomes row 5. Row numbers without `$` change by 3, and row numbers with `$` stay the
+    // same.
     let formula = parse("=A2*B$1+SUM($C2:C3)+Data!A1");
     let sorted = formula.map_references(|reference| reference.copied(cell("D2"), cell("D5")));
     assert_eq!(sorted.text(&Names::DEFAULT), "=A5*B$1+SUM($C5:C6)+Data!A4");
@@ -113,14 +114,14 @@ fn references_follow_a_block_that_contains_all_of_them() {
     let own = |range| (OWN, range);
     let outside = |text, from, to| after_block(text, "Z9", from, to);
     assert_eq!(outside("=SUM(A1:B2)+$A$1", own("A1:C3"), own("E5")), "=SUM(E5:F6)+$E$5");
-    // A part of the range does not take it along.
+    // A range does not follow a block that contains only a part of it.
     assert_eq!(outside("=SUM(A1:B2)+A1", own("A1:A3"), own("E5")), "=SUM(A1:B2)+E5");
     assert_eq!(outside("=SUM(A1:B2)", own("A1:B2"), (DATA, "A1")), "=SUM(Data!A1:B2)");
     assert_eq!(outside("=Data!A1", (DATA, "A1"), own("B1")), "=Sheet1!B1");
     assert_eq!(outside("=SUM(2:3)+SUM(A:A)", own("2:3"), own("A8")), "=SUM(8:9)+SUM(A:A)");
-    // The cells at the new place are overwritten.
+    // References to overwritten cells become `#REF!`, unless they also refer to other cells.
     assert_eq!(outside("=E5+SUM(E5:E9)", own("A1:B2"), own("E5")), "=#REF!+SUM(E5:E9)");
-    // A block may overlap its new place.
+    // A block may overlap its destination.
     assert_eq!(outside("=A1+A2+A3", own("A1:A2"), own("A2")), "=A2+A3+#REF!");
 }
 

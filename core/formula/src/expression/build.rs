@@ -1,4 +1,4 @@
-//! Builds the tree of a formula from its tokens.
+//! Builds expression trees from tokens with the shunting-yard algorithm.
 
 use cellar_base::limits::MAX_EXPRESSION_DEPTH;
 
@@ -8,16 +8,16 @@ use super::{Constant, Expression, Node, NodeIndex};
 use crate::reference::DELETED;
 use crate::syntax::{SyntaxError, SyntaxProblem, Token, TokenKind, Unsupported, error_value_at};
 
-/// Builds the tree of tokens whose order is correct.
+/// Builds the expression tree of tokens that have passed the grammar check.
 ///
 /// # Errors
-/// Returns the first place at which operators, parentheses and functions are nested too deeply.
+/// Returns an error at the first operator, parenthesis or function call that is nested too deeply.
 pub(crate) fn build_expression(text: &str, tokens: &[Token]) -> Result<Expression, SyntaxError> {
     let mut builder = Builder {
         text,
         nodes: Vec::with_capacity(tokens.len()),
         operands: Vec::new(),
-        waiting: Vec::new(),
+        operator_stack: Vec::new(),
         called_function: None,
         array: None,
         is_after_value: false,
@@ -27,20 +27,20 @@ pub(crate) fn build_expression(text: &str, tokens: &[Token]) -> Result<Expressio
         builder.take(token)?;
         builder.is_after_parenthesis = token.kind == TokenKind::CloseParenthesis;
     }
-    builder.apply_from(Precedence::Comparison);
+    builder.apply_operators(Precedence::Comparison);
     Ok(Expression { nodes: builder.nodes })
 }
 
-/// Something that is not complete yet.
-enum Waiting {
-    /// An operator whose operand follows.
+/// An item on the operator stack.
+enum StackItem {
+    /// A prefix operator whose operand is incomplete.
     Prefix(PrefixOperator),
-    /// An operator whose right operand follows.
+    /// A binary operator whose right operand is incomplete.
     Binary(BinaryOperator),
     Parenthesis,
     Call {
         callee: Callee,
-        /// Number of operands that do not belong to the call.
+        /// Length of the operand stack before the arguments of the call.
         outer_operands: usize,
     },
 }
@@ -50,7 +50,7 @@ enum Callee {
     Result(NodeIndex),
 }
 
-/// The array that is being read.
+/// The array constant that is being read.
 #[derive(Default)]
 struct ArrayParts {
     columns: Option<usize>,
@@ -61,10 +61,10 @@ struct ArrayParts {
 struct Builder<'a> {
     text: &'a str,
     nodes: Vec<Node>,
-    /// Nodes that no other node contains yet.
+    /// The operand stack: nodes without a parent node.
     operands: Vec<NodeIndex>,
-    waiting: Vec<Waiting>,
-    /// Name of a function whose parenthesis follows.
+    operator_stack: Vec<StackItem>,
+    /// Function name whose opening parenthesis is the next token.
     called_function: Option<String>,
     array: Option<ArrayParts>,
     is_after_value: bool,
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
                 self.take_value(token, node)
             }
             TokenKind::Function => {
-                self.intersect_with_value_before(token)?;
+                self.start_intersection_after_value(token)?;
                 self.called_function = Some(self.text_of(token).to_uppercase());
                 Ok(())
             }
@@ -112,10 +112,10 @@ impl<'a> Builder<'a> {
             TokenKind::Comma => self.take_comma(token),
             TokenKind::Operator => self.take_operator(token),
             TokenKind::At => {
-                self.wait(token, Waiting::Prefix(PrefixOperator::ImplicitIntersection))
+                self.push_operator(token, StackItem::Prefix(PrefixOperator::ImplicitIntersection))
             }
             TokenKind::Percent => {
-                self.apply_from(Precedence::Percent);
+                self.apply_operators(Precedence::Percent);
                 self.take_postfix(PostfixOperator::Percent);
                 Ok(())
             }
@@ -127,13 +127,13 @@ impl<'a> Builder<'a> {
     }
 
     fn take_value(&mut self, token: &Token, node: Node) -> Result<(), SyntaxError> {
-        self.intersect_with_value_before(token)?;
+        self.start_intersection_after_value(token)?;
         self.push_operand(node);
         Ok(())
     }
 
-    /// Two values that follow each other are references that intersect.
-    fn intersect_with_value_before(&mut self, token: &Token) -> Result<(), SyntaxError> {
+    /// Starts an intersection if the token directly follows a value.
+    fn start_intersection_after_value(&mut self, token: &Token) -> Result<(), SyntaxError> {
         if self.is_after_value {
             self.take_binary(token, BinaryOperator::Intersection)?;
         }
@@ -149,19 +149,19 @@ impl<'a> Builder<'a> {
         {
             return self.open_call(token, Callee::Result(callee));
         }
-        self.intersect_with_value_before(token)?;
-        self.wait(token, Waiting::Parenthesis)
+        self.start_intersection_after_value(token)?;
+        self.push_operator(token, StackItem::Parenthesis)
     }
 
     fn open_call(&mut self, token: &Token, callee: Callee) -> Result<(), SyntaxError> {
         let outer_operands = self.operands.len();
         self.is_after_value = false;
-        self.wait(token, Waiting::Call { callee, outer_operands })
+        self.push_operator(token, StackItem::Call { callee, outer_operands })
     }
 
     fn close_parenthesis(&mut self) {
-        self.apply_from(Precedence::Comparison);
-        if let Some(Waiting::Call { callee, outer_operands }) = self.waiting.pop() {
+        self.apply_operators(Precedence::Comparison);
+        if let Some(StackItem::Call { callee, outer_operands }) = self.operator_stack.pop() {
             if !self.is_after_value && self.operands.len() > outer_operands {
                 self.push_operand(Node::Omitted);
             }
@@ -177,12 +177,12 @@ impl<'a> Builder<'a> {
 
     fn take_comma(&mut self, token: &Token) -> Result<(), SyntaxError> {
         let is_in_parenthesis =
-            |waiting: &&Waiting| matches!(waiting, Waiting::Parenthesis | Waiting::Call { .. });
-        let open = self.waiting.iter().rev().find(is_in_parenthesis);
-        if matches!(open, Some(Waiting::Parenthesis)) {
+            |item: &&StackItem| matches!(item, StackItem::Parenthesis | StackItem::Call { .. });
+        let open = self.operator_stack.iter().rev().find(is_in_parenthesis);
+        if matches!(open, Some(StackItem::Parenthesis)) {
             return self.take_binary(token, BinaryOperator::Union);
         }
-        self.apply_from(Precedence::Comparison);
+        self.apply_operators(Precedence::Comparison);
         if !self.is_after_value {
             self.push_operand(Node::Omitted);
         }
@@ -198,13 +198,13 @@ impl<'a> Builder<'a> {
             return self.take_binary(token, operator);
         }
         let operator = if text == "-" { PrefixOperator::Minus } else { PrefixOperator::Plus };
-        self.wait(token, Waiting::Prefix(operator))
+        self.push_operator(token, StackItem::Prefix(operator))
     }
 
     fn take_binary(&mut self, token: &Token, operator: BinaryOperator) -> Result<(), SyntaxError> {
-        self.apply_from(operator.precedence());
+        self.apply_operators(operator.precedence());
         self.is_after_value = false;
-        self.wait(token, Waiting::Binary(operator))
+        self.push_operator(token, StackItem::Binary(operator))
     }
 
     fn take_postfix(&mut self, operator: PostfixOperator) {
@@ -213,38 +213,39 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn wait(&mut self, token: &Token, waiting: Waiting) -> Result<(), SyntaxError> {
-        if self.waiting.len() >= MAX_EXPRESSION_DEPTH {
+    fn push_operator(&mut self, token: &Token, item: StackItem) -> Result<(), SyntaxError> {
+        if self.operator_stack.len() >= MAX_EXPRESSION_DEPTH {
             let problem = SyntaxProblem::OperatorsTooDeep;
             return Err(SyntaxError::at(self.text, token.span.clone(), problem));
         }
-        self.waiting.push(waiting);
+        self.operator_stack.push(item);
         Ok(())
     }
 
-    /// Applies the waiting operators that bind at least as tightly, up to the last parenthesis.
-    fn apply_from(&mut self, precedence: Precedence) {
-        while let Some(waiting) = self.waiting.pop_if(|waiting| match waiting {
-            Waiting::Prefix(_) => Precedence::Prefix >= precedence,
-            Waiting::Binary(operator) => operator.precedence() >= precedence,
-            Waiting::Parenthesis | Waiting::Call { .. } => false,
+    /// Pops and applies operators whose precedence is at least `precedence`, up to the last open
+    /// parenthesis.
+    fn apply_operators(&mut self, precedence: Precedence) {
+        while let Some(item) = self.operator_stack.pop_if(|item| match item {
+            StackItem::Prefix(_) => Precedence::Prefix >= precedence,
+            StackItem::Binary(operator) => operator.precedence() >= precedence,
+            StackItem::Parenthesis | StackItem::Call { .. } => false,
         }) {
-            self.apply(&waiting);
+            self.apply(&item);
         }
     }
 
-    fn apply(&mut self, waiting: &Waiting) {
+    fn apply(&mut self, item: &StackItem) {
         let Some(last) = self.operands.pop() else { return };
-        match *waiting {
-            Waiting::Prefix(operator) => {
+        match *item {
+            StackItem::Prefix(operator) => {
                 self.push_operand(Node::Prefix { operator, operand: last });
             }
-            Waiting::Binary(operator) => {
+            StackItem::Binary(operator) => {
                 if let Some(left) = self.operands.pop() {
                     self.push_operand(Node::Binary { operator, left, right: last });
                 }
             }
-            Waiting::Parenthesis | Waiting::Call { .. } => {}
+            StackItem::Parenthesis | StackItem::Call { .. } => {}
         }
     }
 

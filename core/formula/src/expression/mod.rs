@@ -1,4 +1,4 @@
-//! Expression trees: the values, operators and calls of a formula.
+//! Expression trees of formulas.
 
 mod build;
 mod operator;
@@ -12,83 +12,84 @@ use crate::syntax::{Unsupported, word_bytes};
 pub(crate) use build::build_expression;
 pub use operator::{BinaryOperator, PostfixOperator, PrefixOperator};
 
-/// A formula as a tree of nodes.
+/// The expression tree of a formula.
 ///
-/// All nodes are in one list. A node follows the nodes that it is calculated from, and the last node
-/// is the whole formula. Readers can therefore go through the list from its start, without
-/// recursion: the tree of `=1+1+1+…` is as deep as the formula is long.
+/// The nodes are stored in a list. Each node follows its children, and the last node is the root.
+/// An expression can therefore be evaluated in list order, without recursion. Recursion could
+/// overflow the stack for long formulas such as `=1+1+1+…`.
 ///
-/// On any path from the root to a leaf, at most
-/// [`MAX_EXPRESSION_DEPTH`](cellar_base::limits::MAX_EXPRESSION_DEPTH) steps lead to something else
-/// than the left operand of a [`Node::Binary`], the operand of a [`Node::Postfix`] or the callee of
-/// a [`Node::CallOf`]. Recursion is safe if it takes these three in a loop.
+/// Recursive code must descend in a loop into the left operand of a [`Node::Binary`], the operand
+/// of a [`Node::Postfix`] and the callee of a [`Node::CallOf`], because these can be nested to any
+/// depth. All other children are nested at most
+/// [`MAX_EXPRESSION_DEPTH`](cellar_base::limits::MAX_EXPRESSION_DEPTH) levels deep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     nodes: Vec<Node>,
 }
 
-/// Place of a node in [`Expression::nodes`].
+/// Index of a node in [`Expression::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(usize);
 
 impl NodeIndex {
-    /// Returns the place in the list, from 0.
+    /// Returns the zero-based index.
     #[must_use]
     pub fn get(self) -> usize {
         self.0
     }
 }
 
-/// A part of a formula. Parentheses are no nodes.
+/// A node of an expression tree. Parentheses have no nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
     /// A constant, such as `1.5` or `"text"`.
     Constant(Constant),
     /// An array of constants, such as `{1,2;3,4}`.
     Array {
-        /// Number of values of each row, at least 1.
+        /// Number of columns, at least 1.
         columns: usize,
-        /// The values, row by row.
+        /// The values in row-major order.
         values: Vec<Constant>,
     },
     /// A reference to cells.
     Reference(Reference),
-    /// The same cells of consecutive sheets, such as `Sheet1:Sheet3!A1`. Only files contain it: see
-    /// [`Formula::check_supported`](crate::Formula::check_supported).
+    /// A 3D reference to the same cells of consecutive sheets, such as `Sheet1:Sheet3!A1`. It
+    /// occurs only in imported files, because
+    /// [`Formula::check_supported`](crate::Formula::check_supported) rejects it.
     SeveralSheets {
         /// Name of the first sheet.
         first_sheet: String,
         /// Name of the last sheet.
         last_sheet: String,
-        /// The cells within each sheet.
+        /// The area on each sheet.
         area: Area,
     },
-    /// A reference that is kept as text.
+    /// An unsupported reference, which is kept as text.
     Unsupported {
-        /// Kind of the reference.
+        /// The kind of the reference.
         kind: Unsupported,
-        /// The reference as it was written.
+        /// The text of the reference.
         text: String,
     },
-    /// A name in upper case: a named range, or a parameter of `LET` or `LAMBDA`.
+    /// A name in upper case: a defined name, a variable of `LET` or a parameter of `LAMBDA`.
     Name(String),
-    /// An argument without a value, such as the second one of `IF(A1,,2)`.
+    /// An omitted argument, such as the second argument of `IF(A1,,2)`.
     Omitted,
-    /// An operator before its operand.
+    /// A prefix operator with its operand.
     Prefix {
         /// The operator.
         operator: PrefixOperator,
         /// The operand.
         operand: NodeIndex,
     },
-    /// An operator after its operand.
+    /// A postfix operator with its operand.
     Postfix {
         /// The operator.
         operator: PostfixOperator,
         /// The operand.
         operand: NodeIndex,
     },
-    /// An operator between two operands.
+    /// A binary operator with its operands.
     Binary {
         /// The operator.
         operator: BinaryOperator,
@@ -97,52 +98,53 @@ pub enum Node {
         /// The right operand.
         right: NodeIndex,
     },
-    /// A call of a function or of a parameter that is a function, by its name.
+    /// A call to a function by name. The name can also be a variable or parameter whose value is a
+    /// function.
     Call {
-        /// The name in upper case, as it is stored in files: with prefixes such as `_XLFN.`.
+        /// The name in upper case, including prefixes such as `_XLFN.`.
         function: String,
-        /// The arguments. `F()` has none, and `F(,)` has two omitted ones.
+        /// The arguments. `F()` has no arguments, and `F(,)` has two omitted arguments.
         arguments: Vec<NodeIndex>,
     },
-    /// A call of a function that is itself calculated, such as `LAMBDA(x,x+1)(2)`.
+    /// A call to a function that is the result of an expression, such as `LAMBDA(x,x+1)(2)`.
     CallOf {
-        /// The expression whose result is the function.
+        /// The expression that returns the function.
         callee: NodeIndex,
-        /// The arguments, as those of a call by name.
+        /// The arguments.
         arguments: Vec<NodeIndex>,
     },
 }
 
-/// A constant of a formula.
+/// A constant in a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Constant {
-    /// A number. It is infinite if the written number is too large. Only arrays contain negative
-    /// numbers; elsewhere a sign is an operator.
+    /// A number, or infinity if the literal is too large. Negative numbers occur only in arrays.
+    /// Elsewhere, the sign is a prefix operator.
     Number(f64),
-    /// A text without its quotes.
+    /// A string, without the enclosing quotes.
     Text(String),
     /// `TRUE` or `FALSE`.
     Boolean(bool),
-    /// An error value in upper case, such as `#N/A`. `#REF!` is a deleted reference, except in an
-    /// array.
+    /// An error value in upper case, such as `#N/A`. `#REF!` occurs only in arrays. Elsewhere, it
+    /// is a deleted reference.
     Error(&'static str),
 }
 
 impl Expression {
-    /// Returns all nodes. Each node follows the nodes that it is calculated from.
+    /// Returns all nodes. Each node follows its children.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Returns the whole formula, which is the last node.
+    /// Returns the index of the root, which is the last node.
     #[must_use]
     pub fn root(&self) -> NodeIndex {
         NodeIndex(self.nodes.len().saturating_sub(1))
     }
 
-    /// Returns whether each reference that is only kept as text is an optional parameter of `LAMBDA`,
-    /// such as `[y]`, in the order of the text.
+    /// Returns, for each unsupported reference in text order, whether it is an optional parameter
+    /// of `LAMBDA`, such as `[y]`.
     pub(crate) fn optional_parameters(&self) -> Vec<bool> {
         let mut is_parameter = vec![false; self.nodes.len()];
         for node in &self.nodes {
@@ -169,7 +171,7 @@ impl Expression {
         kept.collect()
     }
 
-    /// Returns the node at a place, or `None` if the place belongs to a longer formula.
+    /// Returns the node at `index`, or `None` if the index is out of bounds.
     #[must_use]
     pub fn node(&self, index: NodeIndex) -> Option<&Node> {
         self.nodes.get(index.0)

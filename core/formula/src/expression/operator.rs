@@ -1,33 +1,34 @@
-//! Operators of formulas and the order in which they are applied.
+//! Operators and their precedence.
 
-/// An operator before its operand.
+/// A prefix operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PrefixOperator {
     /// `+`
     Plus,
     /// `-`
     Minus,
-    /// `@`, which takes the value in the row or column of the formula.
+    /// `@`, the implicit intersection operator. It selects the value of a range that is in the same
+    /// row or column as the formula.
     ImplicitIntersection,
 }
 
-/// An operator after its operand.
+/// A postfix operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PostfixOperator {
     /// `%`
     Percent,
-    /// `#`, which refers to all cells that the array result of a cell extends to.
+    /// `#`, the spill operator. `A1#` is the range that the array formula in `A1` spills into.
     Spill,
 }
 
-/// An operator between two operands.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryOperator {
-    /// `:` between references that are calculated, as in `A1:INDEX(B:B,3)`.
+    /// The range operator: a `:` with a computed operand, as in `A1:INDEX(B:B,3)`.
     Range,
-    /// Spaces between two references, which take the cells that are in both.
+    /// The intersection operator: spaces between two references.
     Intersection,
-    /// `,` between two references in parentheses, which takes the cells of both.
+    /// The union operator: a `,` between two references in parentheses.
     Union,
     /// `^`
     Power,
@@ -55,8 +56,8 @@ pub enum BinaryOperator {
     GreaterOrEqual,
 }
 
-/// How tightly an operator binds its operands. Operators that are equal are applied from left to
-/// right. A sign binds more tightly than `^`, so `-2^2` is 4.
+/// Operator precedence, in ascending order. Operators of equal precedence are left-associative.
+/// Prefix operators have a higher precedence than `^`, so `-2^2` is 4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precedence {
     Comparison,
@@ -72,7 +73,7 @@ pub(super) enum Precedence {
 }
 
 impl BinaryOperator {
-    /// Returns the operator with this text, or `None` if it is none that is written between values.
+    /// Returns the binary operator with this text, or `None` if there is none.
     pub(super) fn of_text(text: &str) -> Option<Self> {
         Some(match text {
             ":" => Self::Range,

@@ -1,11 +1,11 @@
-//! References to the same cells of several sheets.
+//! 3D references, which refer to the same cells of several sheets.
 
 use super::Node;
 use crate::reference::{Area, DELETED};
 use crate::syntax::{Unsupported, area_at, quoted_bytes};
 
-/// Returns the node of a reference such as `Sheet1:Sheet3!A1` or `'My sheet:Data'!A1`. A name after
-/// the sheets is kept as text.
+/// Parses a 3D reference, such as `Sheet1:Sheet3!A1` or `'My sheet:Data'!A1`. A reference to a name
+/// on several sheets is unsupported and kept as text.
 pub(super) fn several_sheets_node(text: &str) -> Node {
     parse(text)
         .unwrap_or_else(|| Node::Unsupported { kind: Unsupported::Sheets, text: text.to_owned() })

@@ -11,19 +11,18 @@ fn parse(text: &str) -> Formula {
     Formula::parse(text, &Names::DEFAULT).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Writes a tree with parentheses around each operator. The nodes are written from the first to the
-/// last, without recursion.
-fn shown(expression: &Expression) -> String {
+/// Formats an expression with parentheses around each operation.
+fn format_expression(expression: &Expression) -> String {
     let mut texts: Vec<String> = Vec::new();
     for node in expression.nodes() {
         let text = |index: &NodeIndex| texts[index.get()].clone();
         let list = |indices: &[NodeIndex]| indices.iter().map(text).collect::<Vec<_>>().join(",");
         texts.push(match node {
-            Node::Constant(constant) => constant_shown(constant),
+            Node::Constant(constant) => format_constant(constant),
             Node::Array { columns, values } => {
                 let rows = values
                     .chunks(*columns)
-                    .map(|row| row.iter().map(constant_shown).collect::<Vec<_>>().join(","));
+                    .map(|row| row.iter().map(format_constant).collect::<Vec<_>>().join(","));
                 format!("{{{}}}", rows.collect::<Vec<_>>().join(";"))
             }
             Node::Reference(reference) => {
@@ -49,7 +48,7 @@ fn shown(expression: &Expression) -> String {
     texts[expression.root().get()].clone()
 }
 
-fn constant_shown(constant: &Constant) -> String {
+fn format_constant(constant: &Constant) -> String {
     match constant {
         Constant::Number(number) => number.to_string(),
         Constant::Text(text) => format!("{text:?}"),
@@ -94,7 +93,7 @@ fn operators_are_applied_in_the_order_of_excel() {
         ("=-A1#%", "((Minus (A1 Spill)) Percent)"),
         ("=A1:F(1)#", "(A1 Range (F[1] Spill))"),
     ] {
-        assert_eq!(shown(parse(text).expression()), expected, "{text}");
+        assert_eq!(format_expression(parse(text).expression()), expected, "{text}");
     }
 }
 
@@ -126,7 +125,7 @@ fn calls_arrays_and_constants_are_nodes() {
             "(((<Table Sales[a]> Add <Table [@b]>) Add <File [1]Sheet1!A1>) Add <SheetName Data!rate>)",
         ),
     ] {
-        assert_eq!(shown(parse(text).expression()), expected, "{text}");
+        assert_eq!(format_expression(parse(text).expression()), expected, "{text}");
     }
 }
 
@@ -137,7 +136,7 @@ fn references_to_several_sheets_have_their_parts() {
         ("=Sheet1:Sheet3!A1", "Sheet1", "Sheet3", "=A1"),
         ("=Sheet1:Sheet3!$A1:B2", "Sheet1", "Sheet3", "=$A1:B2"),
         ("='My sheet:It''s'!3:4", "My sheet", "It's", "=3:4"),
-        // Cells beyond the last column of files are names of sheets there.
+        // Files have fewer columns, so `Data1` is a sheet name there.
         ("=Data1:Data3!#REF!", "Data1", "Data3", "=#REF!"),
     ] {
         let Node::Reference(reference) = last(cells) else { panic!("{cells}") };
@@ -151,8 +150,8 @@ fn references_to_several_sheets_have_their_parts() {
     let name = last("=Sheet1:Sheet3!rate");
     let text = "Sheet1:Sheet3!rate".to_owned();
     assert_eq!(name, Node::Unsupported { kind: Unsupported::Sheets, text });
-    // A cell of every program is a cell.
-    assert_eq!(shown(parse("=A1:Data!B2").expression()), "(A1 Range Data!B2)");
+    // `A1` is a cell in all programs and not a sheet name.
+    assert_eq!(format_expression(parse("=A1:Data!B2").expression()), "(A1 Range Data!B2)");
 }
 
 #[test]
@@ -175,11 +174,11 @@ fn the_depth_is_limited_at_n_and_n_plus_1() {
     assert_eq!(
         error.to_string(),
         "character 194: operators and parentheses are nested more than 192 levels deep; \
-         remove repeated signs, or use other cells for parts of the formula"
+         remove repeated signs, or move parts of the formula to other cells"
     );
 }
 
-/// Trees of recursive boxes would overflow the stack when they are dropped, copied or compared.
+/// A tree of boxed nodes would overflow the stack when it is dropped, cloned or compared.
 #[test]
 fn long_chains_are_no_depth() {
     let calls = format!("=F(){}", "()".repeat(4_000));
@@ -192,10 +191,10 @@ fn long_chains_are_no_depth() {
     }
 }
 
-/// Returns whether each node but the last is part of exactly one later node.
+/// Returns whether each node except the root has exactly one parent, which follows it.
 fn is_tree(expression: &Expression) -> bool {
-    let mut owners = vec![0; expression.nodes().len()];
-    for (place, node) in expression.nodes().iter().enumerate() {
+    let mut parent_counts = vec![0; expression.nodes().len()];
+    for (index, node) in expression.nodes().iter().enumerate() {
         let children: Vec<NodeIndex> = match node {
             Node::Prefix { operand, .. } | Node::Postfix { operand, .. } => vec![*operand],
             Node::Binary { left, right, .. } => vec![*left, *right],
@@ -204,13 +203,13 @@ fn is_tree(expression: &Expression) -> bool {
             _ => Vec::new(),
         };
         for child in children {
-            if child.get() >= place {
+            if child.get() >= index {
                 return false;
             }
-            owners[child.get()] += 1;
+            parent_counts[child.get()] += 1;
         }
     }
-    owners.pop() == Some(0) && owners.iter().all(|count| *count == 1)
+    parent_counts.pop() == Some(0) && parent_counts.iter().all(|count| *count == 1)
 }
 
 proptest! {
@@ -225,7 +224,7 @@ proptest! {
     #[test]
     fn any_text_that_is_parsed_has_a_tree(text in "=[A-Ca1-3$:!'\"#(){},;+%@ \\[\\]._^-]{0,24}") {
         if let Ok(formula) = Formula::parse(&text, &Names::DEFAULT) {
-            prop_assert!(is_tree(formula.expression()), "{}", shown(formula.expression()));
+            prop_assert!(is_tree(formula.expression()), "{}", format_expression(formula.expression()));
             let again = parse(&formula.canonical_text(&Names::DEFAULT));
             prop_assert_eq!(again.expression(), formula.expression());
         }

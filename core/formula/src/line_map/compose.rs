@@ -1,11 +1,11 @@
-//! Composes line maps.
+//! Composition of line maps.
 
 use cellar_grid::{Span, Spans};
 
 use super::{DeletedLines, LineMap};
 
 impl LineMap {
-    /// Returns the map that first applies `self` and then `next`.
+    /// Returns the composition of `self` followed by `next`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut deleted = self.deleted_before(next);
@@ -14,7 +14,8 @@ impl LineMap {
         Self { axis: self.axis, kept: self.kept.then(&next.kept), deleted: joined(deleted) }
     }
 
-    /// Returns the rows or columns that `self` deletes, with their ends after `next`.
+    /// Returns the rows or columns that `self` deletes. Their `start` and `end` are indices after
+    /// `next`.
     fn deleted_before(&self, next: &Self) -> Vec<DeletedLines> {
         let moved = self.deleted.iter().map(|lines| DeletedLines {
             start: next.start(lines.start),
@@ -24,7 +25,8 @@ impl LineMap {
         moved.collect()
     }
 
-    /// Returns the rows or columns that `self` keeps and `next` deletes.
+    /// Returns the rows or columns that `self` keeps and `next` deletes, with their indices before
+    /// `self`.
     fn deleted_by<'a>(&self, next: &'a Self) -> impl Iterator<Item = DeletedLines> + use<'a> {
         let to_older = self.kept.reversed();
         next.deleted.iter().flat_map(move |lines| {
@@ -36,7 +38,7 @@ impl LineMap {
     }
 }
 
-/// Joins adjacent rows or columns with the same ends.
+/// Joins adjacent spans with the same `start` and `end`.
 pub(super) fn joined(deleted: Vec<DeletedLines>) -> Vec<DeletedLines> {
     let mut joined: Vec<DeletedLines> = Vec::with_capacity(deleted.len());
     for lines in deleted {

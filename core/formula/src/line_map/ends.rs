@@ -1,12 +1,12 @@
-//! Ends of deleted rows or columns.
+//! Overrides the new range bounds of deleted rows or columns.
 
 use cellar_grid::Span;
 
 use super::DeletedLines;
 use super::compose::joined;
 
-/// Returns `deleted` with other ends for the rows or columns that `ends` contains. Both lists are in
-/// ascending order.
+/// Returns `deleted` with the `start` and `end` from `ends` where the spans overlap. Both lists are
+/// in ascending order.
 pub(super) fn replace_ends(deleted: &[DeletedLines], ends: &[DeletedLines]) -> Vec<DeletedLines> {
     let mut replaced = Vec::with_capacity(deleted.len() + ends.len());
     let mut next_ends = ends;

@@ -1,10 +1,10 @@
-//! Maps rows or columns of references from an older state of a sheet to a newer state.
+//! Line maps, which map the bounds of ranges from an older state of a sheet to a newer state.
 //!
-//! An axis map alone does not determine where a range ends. Rows 2 and 3 are a range; a row is inserted
-//! between them, and then row 3 is deleted: the range ends with the inserted row. If row 3 is
-//! deleted first and the row is inserted afterwards at the same place, the range ends with row 2.
-//! Both histories have the same axis map. A line map therefore also contains, for each deleted row,
-//! where ranges that started or ended with it start or end now.
+//! An axis map alone does not determine the new bounds of a range. For example, a range consists of
+//! rows 2 and 3. If a row is inserted between them and row 3 is then deleted, the range ends at the
+//! inserted row. If row 3 is deleted first and a row is then inserted after row 2, the range ends
+//! at row 2. Both histories have the same axis map. A line map therefore also stores, for each
+//! deleted row, the new bounds of ranges that started or ended at that row.
 
 mod compose;
 mod ends;
@@ -16,10 +16,10 @@ use cellar_grid::{Span, Spans};
 
 use crate::reference::{Coordinate, Ends};
 
-/// Maps rows or columns of references from an older state of a sheet to a newer state.
+/// Maps the bounds of ranges from an older state of a sheet to a newer state.
 ///
-/// Maps compose: the map of several changes moves every reference as the changes one after the
-/// other do.
+/// The composition of several line maps moves every range exactly as the individual maps do,
+/// applied one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMap {
     axis: Axis,
@@ -28,27 +28,26 @@ pub struct LineMap {
     deleted: Vec<DeletedLines>,
 }
 
-/// Consecutive rows or columns that were deleted.
+/// Consecutive deleted rows or columns, and the new bounds of ranges that started or ended there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeletedLines {
-    /// The rows or columns in the older state.
+    /// The deleted rows or columns, as indices in the older state.
     pub span: Span,
-    /// First row or column, in the newer state, of a range that started with one of them.
+    /// First row or column, in the newer state, of a range that started in `span`.
     pub start: u32,
-    /// Index after the last row or column, in the newer state, of a range that ended with one of
-    /// them.
+    /// Exclusive end, in the newer state, of a range that ended in `span`.
     pub end: u32,
 }
 
 impl LineMap {
-    /// Creates a map that changes nothing.
+    /// Creates a map that leaves every index unchanged.
     #[must_use]
     pub fn identity(axis: Axis) -> Self {
         Self { axis, kept: AxisMap::identity(axis), deleted: Vec::new() }
     }
 
-    /// Creates the map of an insertion of `count` rows or columns before the index `before`. A range
-    /// whose last row leaves the sheet ends with the last row of the sheet.
+    /// Creates the map of an insertion of `count` rows or columns before the index `before`. A
+    /// range whose last row is pushed past the end of the sheet ends at the last row of the sheet.
     #[must_use]
     pub fn insert(axis: Axis, before: u32, count: u32) -> Self {
         let mut map = Self::of_one_change(AxisMap::insert(axis, before, count), axis);
@@ -58,14 +57,15 @@ impl LineMap {
         map
     }
 
-    /// Creates the map of a deletion of rows or columns.
+    /// Creates the map of a deletion of the rows or columns in `spans`.
     #[must_use]
     pub fn delete(axis: Axis, spans: &Spans) -> Self {
         Self::of_one_change(AxisMap::delete(axis, spans), axis)
     }
 
-    /// Creates a map from an axis map, as if all deletions had come before all insertions. This is
-    /// right for a single change, and for changes of which nothing else is known.
+    /// Creates a line map from an axis map, as if all deletions had preceded all insertions. The
+    /// result is exact for a single change. For several changes, it is an approximation, because
+    /// the axis map does not record their order.
     #[must_use]
     pub fn of_one_change(kept: AxisMap, axis: Axis) -> Self {
         let kept_spans = kept.reversed().kept_spans(&Spans::all(axis));
@@ -78,9 +78,9 @@ impl LineMap {
         Self { axis, deleted: deleted.collect(), kept }
     }
 
-    /// Creates a map from an axis map and the ends of deleted rows or columns that the axis map alone
-    /// does not determine, as [`LineMap::undetermined_ends`] returns them. Ends of rows that still
-    /// exist are ignored.
+    /// Creates a line map from an axis map and the range bounds that it does not determine, as
+    /// returned by [`LineMap::undetermined_ends`]. Bounds of rows or columns that still exist are
+    /// ignored.
     #[must_use]
     pub fn with_ends(kept: AxisMap, axis: Axis, ends: &[DeletedLines]) -> Self {
         let mut map = Self::of_one_change(kept, axis);
@@ -90,8 +90,8 @@ impl LineMap {
         map
     }
 
-    /// Returns the deleted rows or columns, in ascending order, whose ends are not those of
-    /// [`LineMap::of_one_change`].
+    /// Returns the deleted rows or columns whose new range bounds the axis map does not determine,
+    /// in ascending order. [`LineMap::of_one_change`] would compute other bounds for them.
     #[must_use]
     pub fn undetermined_ends(&self) -> Vec<DeletedLines> {
         let is_undetermined = |lines: &&DeletedLines| {
@@ -102,19 +102,19 @@ impl LineMap {
         self.deleted.iter().filter(is_undetermined).copied().collect()
     }
 
-    /// Returns whether the map changes nothing.
+    /// Returns whether the map leaves every index unchanged.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.kept.is_identity()
     }
 
-    /// Returns the map of the rows or columns that still exist.
+    /// Returns the axis map of the rows or columns that still exist.
     #[must_use]
     pub fn kept(&self) -> &AxisMap {
         &self.kept
     }
 
-    /// Returns the rows or columns of the older state that were deleted, in ascending order.
+    /// Returns the deleted rows or columns, in ascending order.
     #[must_use]
     pub fn deleted(&self) -> &[DeletedLines] {
         &self.deleted
@@ -126,11 +126,11 @@ impl LineMap {
         self.kept.get(index)
     }
 
-    /// Returns the first and last index of a range in the newer state, or `None` if nothing is left
-    /// of it.
+    /// Returns the inclusive bounds of a range in the newer state, or `None` if all of its rows or
+    /// columns were deleted.
     ///
-    /// Rows inserted between the first and the last row belong to the range; rows inserted before
-    /// the first or after the last row do not.
+    /// Rows inserted between the first and last row extend the range. Rows inserted before the
+    /// first row or after the last row do not.
     #[must_use]
     pub fn range(&self, first: u32, last: u32) -> Option<(u32, u32)> {
         if !self.kept.keeps_order() {
@@ -140,8 +140,8 @@ impl LineMap {
         if start < end { Some((start, end - 1)) } else { None }
     }
 
-    /// Returns the smallest range of all rows or columns that are left of a range, if some of them
-    /// are in another order than before.
+    /// Returns the bounds of the remaining rows or columns of a range, for a map that changes their
+    /// order.
     fn reordered_range(&self, first: u32, last: u32) -> Option<(u32, u32)> {
         let count = last.saturating_sub(first).saturating_add(1);
         let kept_spans = self.kept.kept_spans(&Spans::one(first, count));
@@ -149,7 +149,8 @@ impl LineMap {
         Some((start, kept_spans.iter().last()?.end() - 1))
     }
 
-    /// Returns the ends of a range in the newer state, or `None` if nothing is left of it.
+    /// Returns the bounds of an area in the newer state, or `None` if all of its rows or columns
+    /// were deleted.
     #[must_use]
     pub fn ends(&self, ends: Ends) -> Option<Ends> {
         let (first, last) = self.range(ends.first.index, ends.last.index)?;
@@ -159,9 +160,9 @@ impl LineMap {
         })
     }
 
-    /// Returns where a range starts that started with the row or column `index`.
+    /// Returns the new start of a range that started at the row or column `index`.
     ///
-    /// A range that started with a row that has left the sheet stays beyond the end of the sheet.
+    /// An index past the end of the sheet stays past the end.
     fn start(&self, index: u32) -> u32 {
         if index >= self.axis.limit() {
             return self.axis.limit();
@@ -173,7 +174,7 @@ impl LineMap {
         }
     }
 
-    /// Returns the index after the end of a range that ended with the row or column `index`.
+    /// Returns the new exclusive end of a range that ended at the row or column `index`.
     fn end(&self, index: u32) -> u32 {
         match (self.kept.get(index), self.deleted_at(index)) {
             (Some(kept), _) => kept.saturating_add(1),
@@ -188,8 +189,7 @@ impl LineMap {
     }
 }
 
-/// Returns the index, in the newer state, after the last row or column that still exists and was
-/// before `index`.
+/// Returns the exclusive end, in the newer state, of the remaining rows or columns before `index`.
 fn end_of_kept_before(kept: &AxisMap, index: u32) -> u32 {
     let runs = kept.runs();
     let runs_before = runs.partition_point(|run| run.src < index);

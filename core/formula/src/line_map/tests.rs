@@ -1,4 +1,4 @@
-//! Compares line maps with a model that lists the rows of a range by their ids.
+//! Compares line maps with a reference model that stores the ids of the rows of a range.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 
 /// Number of rows in the model.
 const SIDE: u32 = 24;
-/// Default number of random cases. The environment variable `LINE_MAP_CASES` replaces it.
+/// Default number of random cases. The environment variable `LINE_MAP_CASES` overrides it.
 const CASES: u32 = 2_000;
 
 #[derive(Debug, Clone)]
@@ -37,14 +37,14 @@ struct Model {
     ids: Vec<u32>,
     range: Vec<u32>,
     next_id: u32,
-    /// Number of rows of a sheet that ends in the model, or `None` if the model only has the first
-    /// rows of a larger sheet.
+    /// Number of rows of the sheet, or `None` if the model contains only the first rows of a larger
+    /// sheet.
     limit: Option<usize>,
 }
 
 impl Model {
     fn new(first: u32, last: u32, limit: Option<usize>) -> Self {
-        // Changes never reach the end of a larger sheet.
+        // The model has enough rows that no change reaches its end.
         let count = if limit.is_some() { SIDE } else { 4 * SIDE };
         Self { ids: (0..count).collect(), range: (first..=last).collect(), next_id: count, limit }
     }
@@ -93,10 +93,10 @@ impl Model {
     }
 
     fn range(&self) -> Option<(u32, u32)> {
-        let place = |id: &u32| self.ids.iter().position(|other| other == id).unwrap();
-        let places: Vec<usize> = self.range.iter().map(place).collect();
-        let (first, last) = (*places.iter().min()?, *places.iter().max()?);
-        assert_eq!(last - first + 1, places.len(), "a range has no holes");
+        let index_of = |id: &u32| self.ids.iter().position(|other| other == id).unwrap();
+        let indices: Vec<usize> = self.range.iter().map(index_of).collect();
+        let (first, last) = (*indices.iter().min()?, *indices.iter().max()?);
+        assert_eq!(last - first + 1, indices.len(), "a range is contiguous");
         Some((u32::try_from(first).unwrap(), u32::try_from(last).unwrap()))
     }
 }
@@ -112,12 +112,12 @@ fn composed(changes: &[Change]) -> LineMap {
     changes.iter().fold(LineMap::identity(Axis::Rows), |map, change| map.then(&map_of(change)))
 }
 
-/// Applies changes one after the other to a range.
+/// Applies changes to a range one after the other.
 fn apply_each(changes: &[Change], range: (u32, u32)) -> Option<(u32, u32)> {
     changes.iter().try_fold(range, |(first, last), change| map_of(change).range(first, last))
 }
 
-/// Returns changes whose indices count from `offset`.
+/// Returns the changes with `offset` added to all row indices.
 fn moved_down(changes: &[Change], offset: u32) -> Vec<Change> {
     let move_span = |span: Span| Span { first: span.first + offset, ..span };
     let moved = changes.iter().map(|change| match change {
@@ -204,10 +204,10 @@ fn only_ends_that_the_axis_map_does_not_determine_are_listed() {
         .then(&LineMap::delete(Axis::Rows, &Spans::one(4, 1)));
     let last = Axis::Rows.limit() - 1;
     let deleted = |first, start, end| DeletedLines { span: Span { first, count: 1 }, start, end };
-    // The last row has left the sheet.
+    // The insertion pushed the last row past the end of the sheet.
     let ends = [deleted(3, 3, 3), deleted(4, 4, 4), deleted(last, last + 1, last - 1)];
     assert_eq!(inserted_first.undetermined_ends(), ends);
-    // Ends of rows that still exist are ignored.
+    // Bounds of rows that still exist are ignored.
     let wider = [ends[0], DeletedLines { span: Span { first: 4, count: 9 }, ..ends[1] }, ends[2]];
     let map = LineMap::with_ends(inserted_first.kept().clone(), Axis::Rows, &wider);
     assert_eq!(map, inserted_first);

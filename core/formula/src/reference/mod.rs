@@ -1,4 +1,4 @@
-//! References of formulas to cells, ranges, whole rows and whole columns.
+//! References to cells, ranges, whole rows and whole columns.
 
 mod sheet_names;
 mod text;
@@ -12,27 +12,28 @@ pub use sheet_names::{NoSheets, SheetNames, quoted_sheet_name};
 pub(crate) use text::DELETED;
 pub use text::write_reference;
 
-/// A row or column of a reference.
+/// A row or column in a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Coordinate {
-    /// Index of the row or column, from 0.
+    /// Zero-based index of the row or column.
     pub index: u32,
-    /// Whether the coordinate is written with `$`. A copy of the formula then refers to the same
-    /// row or column. Insertions and deletions move both kinds alike.
+    /// Whether the coordinate is absolute, that is, written with `$`. An absolute coordinate does
+    /// not change when the formula is copied. Insertions and deletions affect absolute and relative
+    /// coordinates alike.
     pub is_absolute: bool,
 }
 
-/// The first and the last row, or the first and the last column, of a range.
+/// The inclusive bounds of an area on one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ends {
     /// First row or column.
     pub first: Coordinate,
-    /// Last row or column, at or after the first.
+    /// Last row or column, not before `first`.
     pub last: Coordinate,
 }
 
 impl Ends {
-    /// Creates the ends of a range from two coordinates in any order.
+    /// Creates the bounds from two coordinates in any order.
     #[must_use]
     pub fn sorted(one: Coordinate, other: Coordinate) -> Self {
         if one.index <= other.index {
@@ -43,7 +44,7 @@ impl Ends {
     }
 }
 
-/// The cells of a reference within a sheet.
+/// The area of a reference, without its sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Area {
     /// One cell, such as `B$2`.
@@ -64,13 +65,13 @@ pub enum Area {
     Rows(Ends),
     /// Whole columns, such as `A:C`.
     Columns(Ends),
-    /// No cells, because all cells of the reference were deleted: `#REF!`.
+    /// The area of a deleted reference: `#REF!`.
     Deleted,
 }
 
 impl Area {
-    /// Returns the ends of the area on an axis, or `None` if the area consists of whole rows or
-    /// columns across that axis, or was deleted. Both ends of a cell are equal.
+    /// Returns the bounds of the area on an axis. Both bounds of a single cell are equal. Returns
+    /// `None` if the area was deleted, or has no bounds on the axis, such as the columns of `3:5`.
     #[must_use]
     pub fn ends(&self, axis: Axis) -> Option<Ends> {
         match (*self, axis) {
@@ -88,8 +89,8 @@ impl Area {
         }
     }
 
-    /// Returns the cells of the area, or `None` if they were deleted. Whole rows and columns extend
-    /// to the end of the largest possible sheet.
+    /// Returns the rectangle of the area, or `None` if the area was deleted. Whole rows and columns
+    /// extend to the end of the largest possible sheet.
     #[must_use]
     pub fn rectangle(&self) -> Option<Rectangle> {
         if matches!(self, Self::Deleted) {
@@ -107,8 +108,8 @@ impl Area {
         })
     }
 
-    /// Returns the area with changed ends on each axis that bounds it. `change` returns the new
-    /// first and last index, or `None` if no row or column of the area is left.
+    /// Returns the area after applying `change` to its bounds on each axis that has bounds. The
+    /// area is deleted if `change` returns `None` for an axis.
     #[must_use]
     pub(crate) fn map_ends(self, mut change: impl FnMut(Axis, Ends) -> Option<Ends>) -> Self {
         let changed = match self {
@@ -132,26 +133,26 @@ impl Area {
 /// The sheet of a reference.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ReferenceSheet {
-    /// The sheet of the formula, because the reference names no sheet.
+    /// The sheet that contains the formula, because the reference has no sheet name.
     Own,
-    /// A sheet by its number, which stays the same if the sheet is renamed.
+    /// The sheet with this number, which does not change when the sheet is renamed.
     Numbered(SheetId),
-    /// A sheet by a name that no sheet has.
+    /// A sheet name that no sheet has.
     Unknown(String),
 }
 
-/// A reference of a formula.
+/// A reference to cells in a formula.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The sheet of the cells.
     pub sheet: ReferenceSheet,
-    /// The cells within the sheet.
+    /// The area within the sheet.
     pub area: Area,
 }
 
 impl Reference {
-    /// Returns the number of the sheet of the cells, or `None` if no sheet has the name of the
-    /// reference. `own_sheet` is the sheet of the formula.
+    /// Returns the number of the referenced sheet, or `None` if no sheet has the name in the
+    /// reference. `own_sheet` is the sheet that contains the formula.
     #[must_use]
     pub fn sheet_number(&self, own_sheet: SheetId) -> Option<SheetId> {
         match self.sheet {

@@ -1,11 +1,11 @@
-//! Names of sheets in formulas.
+//! Sheet names in formulas.
 
 use std::borrow::Cow;
 
 use cellar_grid::SheetId;
 use cellar_grid::a1::parse_column;
 
-/// Names and numbers of the sheets of a spreadsheet.
+/// The names and numbers of the sheets of a spreadsheet.
 pub trait SheetNames {
     /// Returns the number of the sheet with this name, ignoring case, or `None` if there is none.
     fn number(&self, name: &str) -> Option<SheetId>;
@@ -14,7 +14,7 @@ pub trait SheetNames {
     fn name(&self, sheet: SheetId) -> Option<&str>;
 }
 
-/// No sheets: all references keep the names that they contain.
+/// An empty set of sheets, with which parsing keeps all sheet names in references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSheets;
 
@@ -28,8 +28,9 @@ impl SheetNames for NoSheets {
     }
 }
 
-/// Returns a sheet name as it is written before `!` in a formula: in quotes, unless the name
-/// consists of letters, digits, `_` and `.`, and cannot be taken for a number or a reference.
+/// Returns a sheet name as it is written before the `!` of a reference. The name is not quoted if
+/// it starts with a letter or `_`, consists of letters, digits, `_` and `.`, and does not look like
+/// a reference or boolean.
 #[must_use]
 pub fn quoted_sheet_name(name: &str) -> Cow<'_, str> {
     if needs_quotes(name) {
@@ -40,15 +41,16 @@ pub fn quoted_sheet_name(name: &str) -> Cow<'_, str> {
 }
 
 fn needs_quotes(name: &str) -> bool {
-    let starts_like_a_name =
+    let has_valid_start =
         name.chars().next().is_some_and(|first| first.is_alphabetic() || first == '_');
     let is_plain =
         name.chars().all(|character| character.is_alphanumeric() || "_.".contains(character));
-    !starts_like_a_name || !is_plain || looks_like_a_reference(name)
+    !has_valid_start || !is_plain || looks_like_a_reference(name)
 }
 
-/// Returns whether the text is a column or a cell in A1 or R1C1 notation, or a boolean. Programs
-/// with smaller sheets read fewer texts as cells, so quotes never harm.
+/// Returns whether the name looks like a cell in A1 notation, a reference in R1C1 notation or a
+/// boolean. Some of these names need no quotes in programs with smaller sheets, but quotes are
+/// always valid.
 fn looks_like_a_reference(name: &str) -> bool {
     let digits_start = name.find(|character: char| character.is_ascii_digit());
     let (letters, digits) =

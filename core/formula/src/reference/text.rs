@@ -4,11 +4,11 @@ use cellar_grid::a1::column_name;
 
 use super::{Area, Coordinate, Ends, Reference, ReferenceSheet, SheetNames, quoted_sheet_name};
 
-/// Text of a reference whose cells or sheet were deleted.
+/// Text of a reference to deleted cells or a deleted sheet.
 pub(crate) const DELETED: &str = "#REF!";
 
-/// Appends a reference to `text` in A1 notation. A reference to a sheet that does not exist becomes
-/// `#REF!`.
+/// Appends a reference in A1 notation to `text`. A reference to a sheet that does not exist is
+/// written as `#REF!`.
 pub fn write_reference(reference: &Reference, names: &impl SheetNames, text: &mut String) {
     let sheet_name = match &reference.sheet {
         ReferenceSheet::Own => None,

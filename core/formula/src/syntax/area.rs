@@ -1,4 +1,4 @@
-//! Finds cells, ranges, whole rows and whole columns in A1 notation.
+//! Parses cells, ranges, whole rows and whole columns in A1 notation.
 
 use cellar_base::limits::MAX_ROWS;
 use cellar_grid::a1::parse_column;
@@ -6,14 +6,14 @@ use cellar_grid::a1::parse_column;
 use super::word::{space_bytes, word_bytes};
 use crate::reference::{Area, Coordinate, Ends};
 
-/// An area and the length of its text.
+/// A parsed area and the length of its text in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AreaText {
     pub(crate) area: Area,
     pub(crate) bytes: usize,
 }
 
-/// One side of the `:` of a range.
+/// A cell, or one side of the `:` in a range.
 #[derive(Clone, Copy)]
 enum Part {
     Cell { row: Coordinate, column: Coordinate },
@@ -21,8 +21,8 @@ enum Part {
     Row(Coordinate),
 }
 
-/// Returns the area at the start of `text`, or `None` if there is none. A word before `(` or `!` is
-/// a function or a sheet.
+/// Parses the area at the start of `text`, or returns `None` if there is none. A word before `(`,
+/// `!` or `[` is a function, sheet or table name and not an area.
 pub(crate) fn area_at(text: &str) -> Option<AreaText> {
     let (first, bytes) = part_at(text)?;
     if let Some((last, bytes_after_first)) = second_part_at(text.get(bytes..)?)
@@ -36,7 +36,8 @@ pub(crate) fn area_at(text: &str) -> Option<AreaText> {
     }
 }
 
-/// Returns the part after a `:`, and the length of the text with the `:` and spaces around it.
+/// Parses a `:` and the part after it. Returns the part and the number of parsed bytes, including
+/// the spaces around the `:`.
 fn second_part_at(text: &str) -> Option<(Part, usize)> {
     let spaces_before = space_bytes(text);
     let after_colon = text.get(spaces_before..)?.strip_prefix(':')?;
@@ -79,7 +80,7 @@ fn strip_dollar(text: &str) -> (bool, &str) {
 }
 
 fn parse_row(digits: &str) -> Option<u32> {
-    // `parse` alone would also accept a sign.
+    // `u32::parse` also accepts a leading `+`.
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Errors in the syntax of a formula.
+//! Syntax errors in formulas.
 
 use std::ops::Range;
 
@@ -6,52 +6,53 @@ use cellar_base::limits::{
     MAX_EXPRESSION_DEPTH, MAX_FORMULA_BYTES, MAX_FORMULA_DEPTH, MAX_FORMULA_REFERENCES,
 };
 
-/// An error in the syntax of a formula, and its place.
+/// A syntax error and its position in the formula.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("character {character}: {problem}")]
 pub struct SyntaxError {
-    /// The error, with a remedy.
+    /// The problem. Its message says how to fix it.
     pub problem: SyntaxProblem,
-    /// Number of the first wrong character of the formula. The `=` is character 1.
+    /// Position of the first invalid character, counted in characters from 1. The `=` is character
+    /// 1.
     pub character: usize,
-    /// Place of the error in the text, in bytes. It is empty at the end of the text.
+    /// Byte range of the error in the text. It is empty if the error is at the end of the text.
     pub span: Range<usize>,
 }
 
-/// An error in a formula, with a remedy.
+/// The problem in an invalid formula. The message says how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SyntaxProblem {
     /// The text does not start with `=`.
     #[error("a formula starts with `=`")]
     NoStart,
-    /// The text is too long.
+    /// The formula is too long.
     #[error("the formula has {bytes} bytes; at most {MAX_FORMULA_BYTES} are allowed")]
     TooLong {
-        /// Length of the text.
+        /// Length of the formula in bytes.
         bytes: usize,
     },
-    /// Parentheses, functions or arrays are nested too deeply.
+    /// Parentheses, function calls or arrays are nested too deeply.
     #[error(
-        "parentheses are nested more than {MAX_FORMULA_DEPTH} levels deep; use other cells for parts of the formula"
+        "parentheses are nested more than {MAX_FORMULA_DEPTH} levels deep; move parts of the formula to other cells"
     )]
     TooDeep,
-    /// Operators, parentheses and functions are nested too deeply.
+    /// Operators, parentheses and function calls are nested too deeply.
     #[error(
-        "operators and parentheses are nested more than {MAX_EXPRESSION_DEPTH} levels deep; remove repeated signs, or use other cells for parts of the formula"
+        "operators and parentheses are nested more than {MAX_EXPRESSION_DEPTH} levels deep; remove repeated signs, or move parts of the formula to other cells"
     )]
     OperatorsTooDeep,
-    /// There are too many references.
+    /// The formula has too many references.
     #[error(
-        "the formula has more than {MAX_FORMULA_REFERENCES} references; use ranges, or other cells for parts of it"
+        "the formula has more than {MAX_FORMULA_REFERENCES} references; use ranges, or move parts of the formula to other cells"
     )]
     TooManyReferences,
-    /// A text or a sheet name has no closing quote.
+    /// A string or sheet name has no closing quote.
     #[error("the closing {quote} is missing")]
     Unclosed {
-        /// The quote.
+        /// The missing quote.
         quote: char,
     },
-    /// A parenthesis, brace or bracket is not closed.
+    /// A parenthesis, brace or bracket has no matching closing character.
     #[error("`{open}` is not closed; add `{close}`")]
     NotClosed {
         /// The opening character.
@@ -59,110 +60,112 @@ pub enum SyntaxProblem {
         /// The missing character.
         close: char,
     },
-    /// A closing parenthesis, brace or bracket has no opening one.
-    #[error("`{close}` closes nothing; remove it or add `{open}`")]
+    /// A closing parenthesis or brace has no matching opening character.
+    #[error("`{close}` has no matching `{open}`; remove `{close}` or add `{open}`")]
     NotOpened {
         /// The missing character.
         open: char,
         /// The closing character.
         close: char,
     },
-    /// An operator or separator has no value after it.
+    /// An operator or separator is not followed by a value.
     #[error("a value is missing after `{after}`")]
     NoValueAfter {
         /// The text before the missing value.
         after: String,
     },
-    /// An operator or separator has no value before it.
+    /// An operator or separator is not preceded by a value.
     #[error("a value is missing before `{before}`")]
     NoValueBefore {
         /// The text after the missing value.
         before: String,
     },
-    /// Two values follow each other.
+    /// Two consecutive values have no operator or separator between them.
     #[error("an operator or `,` is missing before `{before}`")]
     NoOperator {
         /// The second value.
         before: String,
     },
     /// A `;` outside an array.
-    #[error("`;` separates only rows of an array; separate arguments with `,`")]
+    #[error("`;` can only separate the rows of an array; use `,` to separate arguments")]
     Semicolon,
     /// A `,` outside a function, an array and parentheses.
-    #[error("`,` separates arguments of a function; put several ranges in parentheses")]
-    Comma,
-    /// An array contains something else than constants.
     #[error(
-        "an array contains only numbers, texts, TRUE, FALSE and error values; `{found}` is none of them"
+        "`,` can only separate the arguments of a function; enclose a union of ranges in parentheses"
+    )]
+    Comma,
+    /// An array contains an element that is not a constant.
+    #[error(
+        "an array can only contain numbers, quoted strings, TRUE, FALSE and error values; `{found}` is not allowed here"
     )]
     NotConstant {
-        /// The text that is not a constant.
+        /// Text of the element.
         found: String,
     },
     /// The rows of an array have different lengths.
     #[error(
-        "the rows of an array have equally many values; the first row has {first}, this one {found}"
+        "all rows of an array must have the same number of values; the first row has {first}, this row has {found}"
     )]
     UnequalRows {
         /// Number of values in the first row.
         first: usize,
-        /// Number of values in the wrong row.
+        /// Number of values in the first row whose length differs.
         found: usize,
     },
-    /// A word starts with `#` and is not an error value.
-    #[error("`{found}` is not an error value; write a text in double quotes")]
+    /// A `#` does not start an error value.
+    #[error("`{found}` is not an error value; enclose strings in double quotes")]
     UnknownError {
+        /// The text that starts with `#`.
+        found: String,
+    },
+    /// A sheet name is not followed by a reference.
+    #[error("a cell or range is missing after the sheet name; add it, as in Sheet1!A1")]
+    NoCells,
+    /// A sheet name is empty.
+    #[error("the sheet name before `!` is empty")]
+    NoSheet,
+    /// A sheet name needs quotes.
+    #[error("put the sheet name in quotes: '{name}'!")]
+    UnquotedSheet {
+        /// The sheet name.
+        name: String,
+    },
+    /// A word contains `$` but is not a reference.
+    #[error("`$` is only allowed in references such as $A$1; `{found}` is not a reference")]
+    NotAReference {
         /// The word.
         found: String,
     },
-    /// A sheet name without cells.
-    #[error("a cell or range is missing after the sheet name; write it as Sheet1!A1")]
-    NoCells,
-    /// An empty sheet name.
-    #[error("the sheet name before `!` is empty")]
-    NoSheet,
-    /// A sheet name that needs quotes.
-    #[error("put the sheet name in quotes: '{name}'!")]
-    UnquotedSheet {
-        /// The name.
-        name: String,
-    },
-    /// A `$` that is not part of a reference.
-    #[error("`$` is only allowed in references such as $A$1; `{found}` is none")]
-    NotAReference {
-        /// The word with the `$`.
-        found: String,
-    },
-    /// A `:` beside something else than a reference.
-    #[error("`:` joins two cells, as in A1:B2")]
+    /// An operand of `:` is not a reference.
+    #[error("`:` can only join two references, as in A1:B2")]
     RangeOfValue,
-    /// A spill operator after something else than a reference.
-    #[error("`#` follows only a cell such as A1#")]
+    /// A `#` follows a value that is not a reference.
+    #[error("`#` is only allowed after a reference, as in A1#")]
     SpillOfValue,
-    /// A character that formulas do not contain.
+    /// A character is not allowed outside quotes.
     #[error("`{}` is not allowed in a formula outside quotes", character.escape_default())]
     Character {
         /// The character.
         character: char,
     },
-    /// A control character.
+    /// The formula contains a control character.
     #[error("control character `{}` is not allowed in a formula", character.escape_default())]
     ControlCharacter {
         /// The character.
         character: char,
     },
-    /// A reference that is kept in imported files only.
+    /// A reference is supported only in imported files.
     #[error("{reason}")]
     Unsupported {
-        /// Why the reference is not supported and what to write instead.
+        /// The reason why the reference is not supported, and an alternative.
         reason: &'static str,
     },
 }
 
-/// Maximum number of characters of a formula that an error quotes.
+/// Maximum number of characters of a formula that an error message quotes.
 const MAX_QUOTED_CHARACTERS: usize = 20;
 
-/// Returns the start of a text for an error message.
+/// Shortens formula text for an error message.
 pub(super) fn excerpt(text: &str) -> String {
     match text.char_indices().nth(MAX_QUOTED_CHARACTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -171,7 +174,7 @@ pub(super) fn excerpt(text: &str) -> String {
 }
 
 impl SyntaxError {
-    /// Creates an error at a place of `text`.
+    /// Creates an error at the byte range `span` of `text`.
     pub(crate) fn at(text: &str, span: Range<usize>, problem: SyntaxProblem) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         Self { problem, character: before.chars().count() + 1, span }

@@ -1,6 +1,6 @@
 //! Error values in formulas.
 
-/// Error values of Excel and Cellar. None is the start of another one.
+/// Error values of Excel and Cellar. None of them is a prefix of another.
 const ERROR_VALUES: [&str; 18] = [
     "#NULL!",
     "#DIV/0!",
@@ -22,7 +22,7 @@ const ERROR_VALUES: [&str; 18] = [
     "#PYTHON!",
 ];
 
-/// Returns the error value at the start of `text` in any case, or `None` if there is none.
+/// Returns the error value at the start of `text`, ignoring case, or `None` if there is none.
 pub(crate) fn error_value_at(text: &str) -> Option<&'static str> {
     ERROR_VALUES.into_iter().find(|value| {
         text.get(..value.len()).is_some_and(|start| start.eq_ignore_ascii_case(value))

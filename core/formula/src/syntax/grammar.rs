@@ -1,4 +1,4 @@
-//! Checks the order of the tokens of a formula.
+//! Checks that the tokens of a formula are in a valid order.
 
 use cellar_base::limits::MAX_FORMULA_DEPTH;
 
@@ -6,10 +6,10 @@ use super::error::{SyntaxError, SyntaxProblem, excerpt};
 use super::token::{Token, TokenKind};
 use crate::reference::DELETED;
 
-/// Checks that tokens form a formula.
+/// Checks that the tokens form a valid formula.
 ///
 /// # Errors
-/// Returns the first place at which the tokens do not form a formula.
+/// Returns an error at the first invalid token, or at the end of an incomplete formula.
 pub(crate) fn check_grammar(text: &str, tokens: &[Token]) -> Result<(), SyntaxError> {
     let mut checker = Checker {
         text,
@@ -32,32 +32,32 @@ pub(crate) fn check_grammar(text: &str, tokens: &[Token]) -> Result<(), SyntaxEr
     checker.check_end()
 }
 
-/// Tokens that may follow.
+/// The tokens that are allowed next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// A value, or an operator before a value.
+    /// A value or a prefix operator.
     Value,
-    /// A value, or the `,` or `)` after an omitted argument.
+    /// An argument of a function, or the `,` or `)` after an omitted argument.
     Argument,
-    /// The `(` of a function.
-    Arguments,
-    /// An operator, a separator or a closing parenthesis, after this kind of value.
+    /// The `(` after a function name.
+    FunctionParenthesis,
+    /// An operator, separator or closing parenthesis after a value of this kind.
     AfterValue(ValueKind),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueKind {
     Constant,
-    /// A value that may be a reference, such as a name or the result of a function.
+    /// A value that can be a reference, such as a name or the result of a function.
     Reference,
 }
 
-/// A parenthesis or brace that is not closed yet.
+/// An unclosed parenthesis or brace.
 enum Open {
     Parenthesis,
     Function,
     Array {
-        /// Number of values in the first row, if it is complete.
+        /// Number of values in the first row, or `None` until the row ends.
         first_row: Option<usize>,
         /// Number of values in the current row so far.
         current_row: usize,
@@ -87,8 +87,9 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn check_token(&mut self, token: &'a Token) -> Result<(), SyntaxError> {
-        if self.expected == Expected::Arguments {
-            // The tokenizer has seen the parenthesis after the name of the function.
+        if self.expected == Expected::FunctionParenthesis {
+            // The tokenizer reads a word as a function only if a `(` follows, so this token is the
+            // `(`.
             return self.open(token, Open::Function, Expected::Argument);
         }
         if matches!(self.open.last(), Some(Open::Array { .. })) {
@@ -104,7 +105,7 @@ impl<'a> Checker<'a> {
             }
             TokenKind::Function => {
                 self.take_value(token, ValueKind::Reference)?;
-                self.expected = Expected::Arguments;
+                self.expected = Expected::FunctionParenthesis;
                 Ok(())
             }
             TokenKind::OpenParenthesis => self.open_parenthesis(token),
@@ -162,7 +163,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    #[allow(clippy::unnecessary_wraps, reason = "the result of each kind of token")]
+    #[allow(clippy::unnecessary_wraps, reason = "all token checks return a result")]
     fn expect_value(&mut self) -> Result<(), SyntaxError> {
         self.expected = Expected::Value;
         Ok(())
@@ -246,7 +247,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns whether a token is a constant, which has a sign only if it is a number.
+    /// Returns whether an array can contain the token as a constant. Only numbers can have a sign.
     fn is_array_constant(&self, token: &Token) -> bool {
         match token.kind {
             TokenKind::Number => true,

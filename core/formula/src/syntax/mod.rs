@@ -1,8 +1,7 @@
 //! Syntax of formulas.
 //!
-//! `tokenize` splits a text into tokens and finds references. `check_grammar` then checks the
-//! order of the tokens. Both take time in proportion to the length of the text and use no
-//! recursion.
+//! The tokenizer splits a formula into tokens and parses references. The grammar check then
+//! verifies the order of the tokens. Both run in linear time and without recursion.
 
 mod area;
 mod error;

@@ -72,7 +72,7 @@ fn errors_name_the_place_and_the_remedy() {
         ("=1+", "character 4: a value is missing after `+`"),
         ("=1+*2", "character 4: a value is missing before `*`"),
         ("=SUM(A1", "character 8: `(` is not closed; add `)`"),
-        ("=SUM(A1))", "character 9: `)` closes nothing; remove it or add `(`"),
+        ("=SUM(A1))", "character 9: `)` has no matching `(`; remove `)` or add `(`"),
         ("=()", "character 3: a value is missing after `(`"),
         ("=(A1,)", "character 6: a value is missing after `,`"),
         ("=A1 5", "character 5: an operator or `,` is missing before `5`"),
@@ -82,42 +82,48 @@ fn errors_name_the_place_and_the_remedy() {
         ("='a!A1", "character 2: the closing ' is missing"),
         (
             "='a'A1",
-            "character 2: a cell or range is missing after the sheet name; write it as Sheet1!A1",
+            "character 2: a cell or range is missing after the sheet name; add it, as in Sheet1!A1",
         ),
         (
             "=Data!+1",
-            "character 2: a cell or range is missing after the sheet name; write it as Sheet1!A1",
+            "character 2: a cell or range is missing after the sheet name; add it, as in Sheet1!A1",
         ),
         ("=''!A1", "character 2: the sheet name before `!` is empty"),
         ("=!A1", "character 2: the sheet name before `!` is empty"),
         ("=2024!A1", "character 2: put the sheet name in quotes: '2024'!"),
-        ("=A1;B1", "character 4: `;` separates only rows of an array; separate arguments with `,`"),
+        (
+            "=A1;B1",
+            "character 4: `;` can only separate the rows of an array; use `,` to separate arguments",
+        ),
         (
             "=A1,B1",
-            "character 4: `,` separates arguments of a function; put several ranges in parentheses",
+            "character 4: `,` can only separate the arguments of a function; enclose a union of ranges in parentheses",
         ),
         (
             "={1,A1}",
-            "character 5: an array contains only numbers, texts, TRUE, FALSE and error values; `A1` is none of them",
+            "character 5: an array can only contain numbers, quoted strings, TRUE, FALSE and error values; `A1` is not allowed here",
         ),
         (
             "={1,2;3}",
-            "character 8: the rows of an array have equally many values; the first row has 2, this one 1",
+            "character 8: all rows of an array must have the same number of values; the first row has 2, this row has 1",
         ),
         ("={}", "character 3: a value is missing after `{`"),
         (
             "={-\"a\"}",
-            "character 4: an array contains only numbers, texts, TRUE, FALSE and error values; `\"a\"` is none of them",
+            "character 4: an array can only contain numbers, quoted strings, TRUE, FALSE and error values; `\"a\"` is not allowed here",
         ),
-        ("=#FOO!", "character 2: `#FOO!` is not an error value; write a text in double quotes"),
-        ("=1#", "character 3: `#` is not an error value; write a text in double quotes"),
-        ("=$A", "character 2: `$` is only allowed in references such as $A$1; `$A` is none"),
-        ("=A1:3", "character 5: `:` joins two cells, as in A1:B2"),
-        ("=5:A1", "character 3: `:` joins two cells, as in A1:B2"),
+        ("=#FOO!", "character 2: `#FOO!` is not an error value; enclose strings in double quotes"),
+        ("=1#", "character 3: `#` is not an error value; enclose strings in double quotes"),
+        (
+            "=$A",
+            "character 2: `$` is only allowed in references such as $A$1; `$A` is not a reference",
+        ),
+        ("=A1:3", "character 5: `:` can only join two references, as in A1:B2"),
+        ("=5:A1", "character 3: `:` can only join two references, as in A1:B2"),
         ("=A1~2", "character 4: `~` is not allowed in a formula outside quotes"),
         ("=\"\u{1}\"", "character 3: control character `\\u{1}` is not allowed in a formula"),
         ("=Sales[A", "character 2: `[` is not closed; add `]`"),
-        ("=}", "character 2: `}` closes nothing; remove it or add `{`"),
+        ("=}", "character 2: `}` has no matching `{`; remove `}` or add `{`"),
         ("=A1@B1", "character 4: an operator or `,` is missing before `@`"),
         ("=%", "character 2: a value is missing before `%`"),
     ] {
@@ -136,7 +142,7 @@ fn references_that_are_not_calculated_are_kept_or_refused() {
         ("='[a.xlsx]b'!A1", "character 2: references to other files are not supported"),
         ("=SUM(Sheet1:Data!A1)", "character 6: references to several sheets are not supported"),
         ("=SUM('Sheet1:Data'!A1)", "character 6: references to several sheets are not supported"),
-        ("=Data!rate", "character 2: names are not supported after a sheet"),
+        ("=Data!rate", "character 2: names after a sheet name are not supported"),
         ("=LAMBDA([y],[y])", "character 13: references to tables are not supported"),
         ("=SUM([y])", "character 6: references to tables are not supported"),
         ("=LAMBDA([@y],1)", "character 9: references to tables are not supported"),
@@ -173,7 +179,7 @@ fn limits_hold_at_n_and_n_plus_1() {
     assert_eq!(error.problem, SyntaxProblem::TooManyReferences);
 }
 
-/// A tokenizer that looks ahead from each character would take seconds for some of these texts.
+/// A tokenizer that looks ahead at each character would need seconds for some of these formulas.
 #[test]
 fn hostile_formulas_take_linear_time() {
     let start = std::time::Instant::now();

@@ -4,38 +4,38 @@ use std::ops::Range;
 
 use crate::reference::Reference;
 
-/// A token of a formula and its place in the text.
+/// A token and its position in the text of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// Kind of the token.
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// Place of the token in the text, in bytes. Both ends are boundaries of characters.
+    /// Byte range of the token in the text. Both bounds are character boundaries.
     pub span: Range<usize>,
 }
 
-/// Kind of a token.
+/// The kind of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TokenKind {
     /// The `=` at the start of the formula.
     Start,
-    /// One or more spaces, tabs or line breaks. Between two references, they are the operator that
-    /// intersects them.
+    /// One or more spaces, tabs or line breaks. Between two references, they are the intersection
+    /// operator.
     Space,
-    /// A number without a sign, such as `1.5E3`.
+    /// An unsigned number, such as `1.5E3`.
     Number,
-    /// A text in double quotes.
+    /// A string in double quotes.
     Text,
     /// `TRUE` or `FALSE`.
     Boolean,
-    /// An error value such as `#N/A`. `#REF!` is a reference.
+    /// An error value such as `#N/A`, except `#REF!`, which is a reference.
     Error,
     /// A reference to cells.
     Reference(Reference),
-    /// A name: a named range, a parameter of `LET` or `LAMBDA`, or a word that means nothing.
+    /// A name: a defined name, a variable of `LET`, a parameter of `LAMBDA`, or an unknown word.
     Name,
-    /// The name of a function. A parenthesis follows, perhaps after spaces.
+    /// A function name. The opening parenthesis follows, possibly after spaces.
     Function,
-    /// A reference that is kept as text and not calculated.
+    /// An unsupported reference, which is kept as text.
     Unsupported(Unsupported),
     /// `(`
     OpenParenthesis,
@@ -45,49 +45,51 @@ pub enum TokenKind {
     OpenArray,
     /// `}`
     CloseArray,
-    /// `,` between arguments or columns of an array, or the operator that unites references.
+    /// `,` between arguments or array columns, or as the union operator between references.
     Comma,
-    /// `;` between rows of an array.
+    /// `;` between array rows.
     Semicolon,
-    /// An operator between two values, such as `*` or `<=`, or before a value, such as `-`. `:` is
-    /// an operator only where it is not part of a reference, as in `A1:INDEX(B:B,3)`.
+    /// A binary or prefix operator, such as `*`, `<=` or `-`. The range operator `:` is a separate
+    /// token only in computed ranges, such as `A1:INDEX(B:B,3)`. In `A1:B2`, it is part of the
+    /// reference.
     Operator,
-    /// `@`, which takes one value of a range.
+    /// `@`, the implicit intersection operator.
     At,
-    /// `%` after a value.
+    /// `%`, which divides the preceding value by 100.
     Percent,
-    /// `#` after a cell, which refers to all cells that the array result of the cell extends to.
+    /// `#`, the spill operator. `A1#` is the range that the array formula in `A1` spills into.
     Spill,
 }
 
-/// Kind of a reference that is kept as text and not calculated.
+/// The kind of an unsupported reference. Imported files keep such references as text, and edits
+/// that contain them are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unsupported {
-    /// A reference to a part of a table, such as `Sales[Amount]`.
+    /// A structured reference to a part of a table, such as `Sales[Amount]`.
     Table,
-    /// A reference to another file, such as `[1]Sheet1!A1`.
+    /// An external reference to another file, such as `[1]Sheet1!A1`.
     File,
-    /// A reference to the same cells of several sheets, such as `Sheet1:Sheet3!A1`.
+    /// A 3D reference to the same cells of several sheets, such as `Sheet1:Sheet3!A1`.
     Sheets,
-    /// A name that belongs to a sheet, such as `Sheet1!rate`.
+    /// A name that is qualified with a sheet, such as `Sheet1!rate`.
     SheetName,
 }
 
 impl Unsupported {
-    /// Returns why the reference is not calculated and what to write instead.
+    /// Returns the reason why the reference is not supported, and suggests an alternative.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
             Self::Table => "references to tables are not supported; use a range such as A2:A10",
             Self::File => {
-                "references to other files are not supported; import the sheet and refer to it"
+                "references to other files are not supported; import the sheet and refer to the imported cells"
             }
             Self::Sheets => {
                 "references to several sheets are not supported; refer to each sheet, \
                  as in Sheet1!A1+Sheet2!A1"
             }
             Self::SheetName => {
-                "names are not supported after a sheet; use a range such as Sheet1!A2:A10"
+                "names after a sheet name are not supported; use a range such as Sheet1!A2:A10"
             }
         }
     }

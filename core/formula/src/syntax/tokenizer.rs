@@ -13,10 +13,11 @@ use super::word::{
 };
 use crate::reference::{Area, Reference, ReferenceSheet};
 
-/// Splits a formula with its `=` into tokens.
+/// Splits a formula, including its leading `=`, into tokens.
 ///
 /// # Errors
-/// Returns an error if the text is too long, or a part of it is no token.
+/// Returns an error if the formula is too long, contains too many references, or has a part that is
+/// not a valid token.
 pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, SyntaxError> {
     if text.len() > MAX_FORMULA_BYTES {
         return Err(SyntaxError::at(
@@ -37,11 +38,11 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, SyntaxError> {
     Ok(tokenizer.tokens)
 }
 
-/// The stored form of formulas marks references with control characters.
+/// Rejects control characters, because the stored form of formulas uses them to mark references.
 fn check_control_characters(text: &str) -> Result<(), SyntaxError> {
-    let is_wrong =
+    let is_rejected =
         |character: char| character.is_control() && !matches!(character, '\t' | '\n' | '\r');
-    match text.char_indices().find(|(_, character)| is_wrong(*character)) {
+    match text.char_indices().find(|(_, character)| is_rejected(*character)) {
         None => Ok(()),
         Some((start, character)) => {
             let span = start..start + character.len_utf8();
@@ -77,7 +78,7 @@ impl<'a> Tokenizer<'a> {
         Ok(())
     }
 
-    /// Creates an error about the next `bytes` of the text.
+    /// Creates an error for the next `bytes` bytes of the text.
     fn error(&self, bytes: usize, problem: SyntaxProblem) -> SyntaxError {
         let span: Range<usize> = self.position..self.position.saturating_add(bytes);
         SyntaxError::at(self.text, span, problem)
@@ -95,11 +96,11 @@ impl<'a> Tokenizer<'a> {
                 Ok(())
             }
             _ if starts_word(first) => self.read_word(),
-            _ => self.read_sign(first),
+            _ => self.read_symbol(first),
         }
     }
 
-    fn read_sign(&mut self, first: char) -> Result<(), SyntaxError> {
+    fn read_symbol(&mut self, first: char) -> Result<(), SyntaxError> {
         let kind = match first {
             '(' => TokenKind::OpenParenthesis,
             ')' => TokenKind::CloseParenthesis,
@@ -167,7 +168,7 @@ impl<'a> Tokenizer<'a> {
             self.push(TokenKind::Error, value.len());
             return Ok(());
         }
-        // `#REF!A1` refers to a deleted sheet.
+        // `#REF!A1` is a reference to a deleted sheet.
         let after_value = self.rest().get(value.len()..).unwrap_or_default();
         let area_bytes = area_at(after_value).map_or(0, |area| area.bytes);
         let deleted = Reference { sheet: ReferenceSheet::Own, area: Area::Deleted };
@@ -178,10 +179,10 @@ impl<'a> Tokenizer<'a> {
         let (word, after_word) =
             self.rest().split_at_checked(word_bytes(self.rest())).unwrap_or_default();
         let bytes = word.len();
-        if let Some(last_sheet) = last_sheet_of_several(after_word)
-            && may_name_sheet(word)
+        if let Some(last_bytes) = last_sheet_bytes(after_word)
+            && is_unquoted_sheet_in_files(word)
         {
-            return self.read_after_sheet("", bytes + last_sheet, Some(Unsupported::Sheets));
+            return self.read_after_sheet("", bytes + last_bytes, Some(Unsupported::Sheets));
         }
         if let Some(AreaText { area, bytes }) = area_at(self.rest()) {
             return self.push_reference(Reference { sheet: ReferenceSheet::Own, area }, bytes);
@@ -191,7 +192,7 @@ impl<'a> Tokenizer<'a> {
             return Err(self.error(bytes, SyntaxProblem::NotAReference { found }));
         }
         if after_word.starts_with('!') {
-            let unsupported = names_file(word).then_some(Unsupported::File);
+            let unsupported = contains_file_name(word).then_some(Unsupported::File);
             return self.read_after_sheet(word, bytes + 1, unsupported);
         }
         if after_word.starts_with('[') {
@@ -222,7 +223,7 @@ impl<'a> Tokenizer<'a> {
         if name.is_empty() {
             return Err(self.error(bytes + 1, SyntaxProblem::NoSheet));
         }
-        let unsupported = if names_file(&name) {
+        let unsupported = if contains_file_name(&name) {
             Some(Unsupported::File)
         } else if name.contains(':') {
             Some(Unsupported::Sheets)
@@ -232,8 +233,8 @@ impl<'a> Tokenizer<'a> {
         self.read_after_sheet(&name, bytes + 1, unsupported)
     }
 
-    /// Reads the cells after a sheet name. `prefix_bytes` is the length of the sheet name with its
-    /// `!`.
+    /// Reads the area or name after a sheet name. `prefix_bytes` is the length of the sheet name,
+    /// including its quotes and the `!`.
     fn read_after_sheet(
         &mut self,
         name: &str,
@@ -263,15 +264,15 @@ impl<'a> Tokenizer<'a> {
         Ok(())
     }
 
-    /// Reads a reference to a table, whose name has `name_bytes`.
+    /// Reads a structured reference. `name_bytes` is the length of the table name.
     fn read_table(&mut self, name_bytes: usize) -> Result<(), SyntaxError> {
         let bracket_bytes = self.bracket_bytes(name_bytes)?;
         self.push(TokenKind::Unsupported(Unsupported::Table), name_bytes + bracket_bytes);
         Ok(())
     }
 
-    /// Reads a reference to another file, such as `[1]Sheet1!A1`, or to the table that contains the
-    /// formula, such as `[@Amount]`.
+    /// Reads an external reference, such as `[1]Sheet1!A1`, or a reference to the table that
+    /// contains the formula, such as `[@Amount]`.
     fn read_brackets(&mut self) -> Result<(), SyntaxError> {
         let bracket_bytes = self.bracket_bytes(0)?;
         let after_brackets = self.rest().get(bracket_bytes..).unwrap_or_default();
@@ -291,31 +292,33 @@ impl<'a> Tokenizer<'a> {
     }
 }
 
-/// Returns the length of `:Sheet3!` at the start of `text`, or `None`.
-fn last_sheet_of_several(text: &str) -> Option<usize> {
+/// Returns the length in bytes of the second part of a 3D reference, such as `:Sheet3!`, at the
+/// start of `text`, or `None` if there is none.
+fn last_sheet_bytes(text: &str) -> Option<usize> {
     let last_sheet = text.strip_prefix(':')?;
     let bytes = word_bytes(last_sheet);
     let has_sheet = bytes > 0 && last_sheet.get(bytes..)?.starts_with('!');
     has_sheet.then_some(1 + bytes + 1)
 }
 
-/// Names of sheets contain none of these characters.
-fn names_file(name: &str) -> bool {
+/// Returns whether the name before a `!` contains a file name. Sheet names cannot contain `[`, `\`
+/// or `/`.
+fn contains_file_name(name: &str) -> bool {
     name.contains(['[', '\\', '/'])
 }
 
-/// Returns whether files contain the word as the name of a sheet without quotes. `Data1` is such a
-/// name, although it is a cell here.
-fn may_name_sheet(word: &str) -> bool {
-    const ROWS_OF_FILES: u32 = 1_048_576;
-    const COLUMNS_OF_FILES: u32 = 16_384;
-    let is_cell_of_files = match area_at(word) {
+/// Returns whether files can contain the word as an unquoted sheet name. For example, `Data1` is a
+/// cell in Cellar, but a valid sheet name in files, whose sheets have fewer columns.
+fn is_unquoted_sheet_in_files(word: &str) -> bool {
+    const MAX_FILE_ROWS: u32 = 1_048_576;
+    const MAX_FILE_COLUMNS: u32 = 16_384;
+    let is_cell_in_files = match area_at(word) {
         Some(AreaText { area: Area::Cell { row, column }, .. }) => {
-            row.index < ROWS_OF_FILES && column.index < COLUMNS_OF_FILES
+            row.index < MAX_FILE_ROWS && column.index < MAX_FILE_COLUMNS
         }
         _ => false,
     };
-    !word.contains('$') && !is_cell_of_files
+    !word.contains('$') && !is_cell_in_files
 }
 
 impl TokenKind {

@@ -1,6 +1,6 @@
-//! Words of a formula: names, functions, sheets and parts of references.
+//! Lengths of words, spaces, quoted strings, brackets and numbers in a formula.
 
-/// Returns the length of the word at the start of `text`, in bytes.
+/// Returns the length in bytes of the word at the start of `text`, or 0 if there is none.
 pub(crate) fn word_bytes(text: &str) -> usize {
     text.find(|character| !is_word_character(character)).unwrap_or(text.len())
 }
@@ -9,7 +9,8 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '$' | '\\' | '?')
 }
 
-/// Returns whether a word can start with the character. A word that starts with a digit is a row.
+/// Returns whether `character` can start a word. Digits are not included, because they start
+/// numbers and row references, which are read separately.
 pub(super) fn starts_word(character: char) -> bool {
     character.is_alphabetic() || matches!(character, '_' | '\\' | '$')
 }
@@ -23,8 +24,8 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Returns the length of the quoted token at the start of `text` with both quotes, or `None` if it
-/// is not closed. A doubled quote does not close it.
+/// Returns the length in bytes of the quoted string at the start of `text`, including both quotes,
+/// or `None` if it is not closed. Two consecutive quotes are an escaped quote.
 pub(crate) fn quoted_bytes(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((index, character)) = characters.next() {
@@ -38,8 +39,8 @@ pub(crate) fn quoted_bytes(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// Returns the length of the text in square brackets at the start of `text`, or `None` if a bracket
-/// is not closed. A `'` makes the next character part of a name.
+/// Returns the length in bytes of the text in square brackets at the start of `text`, or `None` if
+/// a bracket is not closed. Brackets can be nested, and `'` escapes the next character.
 pub(super) fn bracketed_bytes(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut is_escaped = false;
@@ -58,15 +59,15 @@ pub(super) fn bracketed_bytes(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of the number at the start of `text`, or 0 if there is none.
+/// Returns the length in bytes of the number at the start of `text`, or 0 if there is none.
 pub(super) fn number_bytes(text: &str) -> usize {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let after = |length: usize| text.get(length..).unwrap_or_default();
-    let whole = digits(text);
-    let mut length = whole;
+    let integer = digits(text);
+    let mut length = integer;
     if after(length).starts_with('.') {
         let fraction = digits(after(length + 1));
-        if whole + fraction == 0 {
+        if integer + fraction == 0 {
             return 0;
         }
         length += 1 + fraction;

@@ -1,9 +1,10 @@
-//! Stored form of references. It must never change, because existing data depends on it.
+//! Encoding of references in templates. It must never change, because existing data depends on it.
 //!
-//! A coordinate is `r` or `c` and a distance from the cell of the formula, or `R` or `C` and an
-//! index from 0. A cell is a row and a column, such as `r-1C3`; a range is two cells, two rows or
-//! two columns with `:` between them, and `x` is a deleted reference. Before the cells, a sheet is
-//! its number, or its name in quotes if no sheet has this name, with `!` after it.
+//! A relative coordinate is `r` (row) or `c` (column), followed by the distance from the cell of
+//! the formula. An absolute coordinate is `R` or `C`, followed by a zero-based index. A cell is a
+//! row and a column, such as `r-1C3`. A range consists of two cells, two rows or two columns
+//! separated by `:`. A deleted reference is `x`. An optional prefix names the sheet and ends with
+//! `!`. It is the number of the sheet, or the quoted sheet name if no sheet has this name.
 
 use cellar_grid::Axis;
 use cellar_grid::SheetId;
@@ -76,8 +77,8 @@ fn index_of(cell: CellName, axis: Axis) -> u32 {
     }
 }
 
-/// Decodes a reference of a formula in `cell`. A reference outside the largest possible sheet is
-/// deleted. Returns `None` if the code is malformed.
+/// Decodes a reference of a formula in `cell`. Returns a deleted reference if the cells extend
+/// beyond the largest possible sheet, and `None` if `code` is malformed.
 pub(super) fn decode(code: &str, cell: CellName) -> Option<Reference> {
     let (sheet, area_code) = decode_sheet(code)?;
     let mut decoder = Decoder { rest: area_code, cell, is_outside: false };
@@ -91,7 +92,7 @@ pub(super) fn decode(code: &str, cell: CellName) -> Option<Reference> {
 
 fn decode_sheet(code: &str) -> Option<(ReferenceSheet, &str)> {
     if let Some(after_quote) = code.strip_prefix('\'') {
-        // The cells contain no quote, so the last one closes the name.
+        // An encoded area contains no quotes, so the last quote ends the sheet name.
         let (name, area) = after_quote.rsplit_once("'!")?;
         return Some((ReferenceSheet::Unknown(name.replace("''", "'")), area));
     }
@@ -103,7 +104,7 @@ fn decode_sheet(code: &str) -> Option<(ReferenceSheet, &str)> {
     }
 }
 
-/// Decodes a number as it is encoded: without a sign, spaces and leading zeros.
+/// Decodes a decimal number without a sign, spaces or leading zeros.
 fn decode_digits(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;
     if number.to_string() == digits { Some(number) } else { None }
@@ -112,7 +113,7 @@ fn decode_digits(digits: &str) -> Option<u32> {
 struct Decoder<'a> {
     rest: &'a str,
     cell: CellName,
-    /// Whether a coordinate is outside the largest possible sheet.
+    /// Whether a decoded coordinate is outside the largest possible sheet.
     is_outside: bool,
 }
 
@@ -153,8 +154,9 @@ impl Decoder<'_> {
         }
     }
 
-    /// Returns `Some(None)` if no coordinate of the axis follows, and `None` if it is malformed.
-    #[allow(clippy::option_option, reason = "an absent coordinate is no error")]
+    /// Decodes a coordinate on `axis`. Returns `Some(None)` if the next coordinate is not on this
+    /// axis, and `None` if it is malformed.
+    #[allow(clippy::option_option, reason = "a missing coordinate is not an error")]
     fn coordinate(&mut self, axis: Axis) -> Option<Option<Coordinate>> {
         let is_absolute = self.take(letter_of(axis, true));
         if !is_absolute && !self.take(letter_of(axis, false)) {

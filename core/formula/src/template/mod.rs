@@ -1,4 +1,4 @@
-//! The stored form of formulas.
+//! Templates, the stored form of formulas.
 
 mod code;
 #[cfg(test)]
@@ -10,41 +10,41 @@ use cellar_grid::a1::CellName;
 use crate::formula::Formula;
 use crate::reference::{Reference, SheetNames, write_reference};
 
-/// Characters around each reference. A formula cannot contain them.
+/// Control characters that enclose each encoded reference. Formulas cannot contain them.
 const REFERENCE_START: char = '\u{1}';
 const REFERENCE_END: char = '\u{2}';
 
-/// A formula in a form that is independent of its cell: references without `$` are stored as
-/// distances from the cell. A formula that is filled into other cells has the same template there.
+/// A formula in a form that is independent of its cell: coordinates without `$` are stored as
+/// distances from the cell. All cells of a filled column therefore have the same template.
 ///
-/// Sheets are stored by their numbers, so that renaming a sheet changes no template.
+/// Sheets are stored by number, so renaming a sheet does not change templates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Template(String);
 
-/// Error for an invalid stored form of a formula.
+/// Error for an invalid stored formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableTemplate {
-    /// The text is too long.
-    #[error("a stored formula has {bytes} bytes; at most {MAX_TEMPLATE_BYTES} are allowed")]
+    /// The stored formula is too long.
+    #[error("the stored formula has {bytes} bytes; at most {MAX_TEMPLATE_BYTES} are allowed")]
     TooLong {
-        /// Length of the text.
+        /// Length of the stored formula in bytes.
         bytes: usize,
     },
-    /// There are too many references.
-    #[error("a stored formula has more than {MAX_FORMULA_REFERENCES} references")]
+    /// The stored formula has too many references.
+    #[error("the stored formula has more than {MAX_FORMULA_REFERENCES} references")]
     TooManyReferences,
-    /// A reference cannot be decoded, or the formula does not start with `=`.
-    #[error("byte {byte} of a stored formula is not readable")]
+    /// The stored formula does not start with `=`, or a reference is malformed.
+    #[error("the stored formula is malformed at byte {byte}")]
     Malformed {
-        /// Place of the error, in bytes from 0.
+        /// Byte offset of the error, from 0.
         byte: usize,
     },
 }
 
-/// A part of a template.
+/// A part of a template: text or an encoded reference.
 enum Part<'a> {
     Text(&'a str),
-    /// The stored form of a reference, and its place in the template.
+    /// An encoded reference, and its byte offset in the template.
     Code {
         code: &'a str,
         byte: usize,
@@ -52,17 +52,17 @@ enum Part<'a> {
 }
 
 impl Template {
-    /// Returns the template of a formula in `cell`.
+    /// Creates the template of a formula in `cell`.
     #[must_use]
     pub fn of(formula: &Formula, cell: CellName) -> Self {
         Self(formula.text_with(|reference, text| push_code(reference, cell, text)))
     }
 
-    /// Decodes a stored template.
+    /// Decodes a stored template. Only the references are checked, not the syntax of the formula.
     ///
     /// # Errors
-    /// Returns [`UnreadableTemplate`] if the text is too long, or if a reference is malformed or
-    /// outside the largest possible sheet. The syntax around the references is not checked.
+    /// Returns [`UnreadableTemplate`] if the template is too long, does not start with `=` or has
+    /// too many references, or if a reference is malformed.
     pub fn decode(encoded: String) -> Result<Self, UnreadableTemplate> {
         if encoded.len() > MAX_TEMPLATE_BYTES {
             return Err(UnreadableTemplate::TooLong { bytes: encoded.len() });
@@ -91,14 +91,14 @@ impl Template {
         Ok(Self(encoded))
     }
 
-    /// Returns the stored form, which is text.
+    /// Returns the encoded template.
     #[must_use]
     pub fn encoded(&self) -> &str {
         &self.0
     }
 
-    /// Returns the text of the formula in `cell`. A reference to a cell outside the largest possible
-    /// sheet, or to a sheet that does not exist, becomes `#REF!`.
+    /// Returns the text of the formula in `cell`. A reference that extends beyond the largest
+    /// possible sheet, or to a sheet that does not exist, is written as `#REF!`.
     #[must_use]
     pub fn text_at(&self, cell: CellName, names: &impl SheetNames) -> String {
         let mut text = String::with_capacity(self.0.len());
@@ -115,7 +115,7 @@ impl Template {
         text
     }
 
-    /// Returns the references of the formula in `cell`, in the order of the text.
+    /// Returns the references of the formula in `cell`, in text order.
     pub fn references_at(&self, cell: CellName) -> impl Iterator<Item = Reference> + '_ {
         Parts::of(&self.0).filter_map(move |part| match part {
             Part::Text(_) => None,
@@ -123,8 +123,8 @@ impl Template {
         })
     }
 
-    /// Returns the template of the formula in `new_cell` that is the formula in `old_cell` with
-    /// changed references.
+    /// Applies `change` to each reference of the formula in `old_cell`, and returns the template of
+    /// the result in `new_cell`.
     #[must_use]
     pub fn map_references(
         &self,
@@ -153,7 +153,7 @@ fn push_code(reference: &Reference, cell: CellName, text: &mut String) {
     text.push(REFERENCE_END);
 }
 
-/// Iterates over the parts of a template.
+/// Iterator over the parts of a template.
 struct Parts<'a> {
     encoded: &'a str,
     position: usize,

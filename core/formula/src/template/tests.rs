@@ -40,7 +40,7 @@ fn sheets_are_stored_by_number() {
     assert_eq!(template.text_at(cell(0, 0), &deleted), "=#REF!+'It''s'!$B$2+Sheet1!1:2");
 }
 
-/// The stored form must never change, because existing data depends on it.
+/// The encoding must never change, because existing data depends on it.
 #[test]
 fn the_stored_form_is_that_of_the_golden_file() {
     let golden = include_str!("../../tests/golden/template-v1.txt");

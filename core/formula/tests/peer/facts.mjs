@@ -1,13 +1,15 @@
-// Prints how o-spreadsheet changes references, as lines of JSON: first the references, then lists of steps with the
-// references after each step. Run it in a folder with the packages of tests/peer/node:
-// `node facts.mjs > o-spreadsheet.jsonl`. Only this script needs o-spreadsheet, which is licensed under LGPL-3.0.
+// Prints how o-spreadsheet updates references. The first line of output is a JSON array of references. Each other line is
+// a JSON object with a list of steps and the references after each step. To update the expected results, run
+// `node facts.mjs > o-spreadsheet.jsonl` in a folder with the packages of tests/peer/node. Only this script needs
+// o-spreadsheet, which is licensed under LGPL-3.0.
 
 import { JSDOM } from "jsdom";
 
 const LISTS = 80;
 const MOVES = 50;
-/** Rows and columns of both sheets, and the cells of the formulas, which no step touches. */
+/** Number of rows and columns of each sheet. */
 const SIDE = 40;
+/** Column and first row of the formulas, which no step deletes or overwrites. */
 const FORMULA_COLUMN = 30;
 const FORMULA_ROW = 20;
 const SHEETS = ["Sheet1", "Sheet2"];
@@ -36,7 +38,7 @@ async function load() {
 }
 
 let state = 1n;
-/** Returns a random integer from 0 to `limit` - 1, the same in each run. */
+/** Returns a pseudorandom integer in `0..limit`. The sequence is the same in each run. */
 function random(limit) {
     state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn;
     return Number((state >> 33n) % BigInt(limit));
