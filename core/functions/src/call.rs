@@ -1,4 +1,4 @@
-//! The arguments of a function.
+//! Access to the arguments of a function call.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::number::{to_i64, to_length};
 use crate::operand::{Area, Matrix, Operand, Outcome, Stop};
 use crate::value::{to_bool, to_number_by, to_text};
 
-/// A call with evaluated arguments.
+/// A function call whose arguments have been evaluated.
 pub(crate) struct Call<'c, 'e> {
     pub(crate) evaluator: &'c Evaluator<'e>,
     pub(crate) arguments: &'c [Operand],
@@ -24,17 +24,18 @@ impl Call<'_, '_> {
         self.arguments.get(index).unwrap_or(&Operand::Omitted)
     }
 
-    /// Returns whether an argument is present. It may be left out between two commas.
+    /// Returns whether the call has an argument at `index`. The argument may be omitted, like the
+    /// second one in `F(1,,2)`.
     pub(crate) fn has(&self, index: usize) -> bool {
         index < self.arguments.len()
     }
 
-    /// Returns whether an argument is present and not left out between two commas.
+    /// Returns whether the call has an argument at `index` that is not omitted.
     pub(crate) fn is_given(&self, index: usize) -> bool {
         !matches!(self.operand(index), Operand::Omitted)
     }
 
-    /// Returns the value of an argument. It may be an error value.
+    /// Returns the value of an argument, which may be an error value.
     pub(crate) fn any_value(&self, index: usize) -> Outcome<Value> {
         match self.operand(index) {
             Operand::Value(value) => Ok(value.clone()),
@@ -42,7 +43,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Returns the value of an argument, or its error.
+    /// Returns the value of an argument. Fails if it is an error value.
     pub(crate) fn value(&self, index: usize) -> Outcome<Value> {
         match self.any_value(index)? {
             Value::Error(code) => Err(code.into()),
@@ -57,17 +58,19 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Returns a number, or `default` if the argument is absent. Left out between commas is 0.
+    /// Returns an argument as a number, or `default` if the call has fewer arguments. An omitted
+    /// argument is 0.
     pub(crate) fn number_or(&self, index: usize, default: f64) -> Outcome<f64> {
         if self.has(index) { self.number(index) } else { Ok(default) }
     }
 
-    /// Returns a number, or `default` if the argument is absent or left out between commas.
+    /// Returns an argument as a number, or `default` if it is omitted or the call has fewer
+    /// arguments.
     pub(crate) fn given_number_or(&self, index: usize, default: f64) -> Outcome<f64> {
         if self.is_given(index) { self.number(index) } else { Ok(default) }
     }
 
-    /// Returns the integer part of a number.
+    /// Returns an argument as a number, truncated to an integer.
     pub(crate) fn integer(&self, index: usize) -> Outcome<i64> {
         Ok(to_i64(self.number(index)?))
     }
@@ -76,7 +79,8 @@ impl Call<'_, '_> {
         if self.has(index) { self.integer(index) } else { Ok(default) }
     }
 
-    /// Returns a number of things, or `#VALUE!` if the number is negative.
+    /// Returns an argument as a count, truncated to an integer, or `default` if the call has fewer
+    /// arguments. Fails with `#VALUE!` if the count is negative.
     pub(crate) fn length_or(&self, index: usize, default: usize) -> Outcome<usize> {
         if !self.has(index) {
             return Ok(default);
@@ -107,7 +111,8 @@ impl Call<'_, '_> {
         if self.is_given(index) { self.boolean(index) } else { Ok(default) }
     }
 
-    /// Returns the values of an argument as an array. The array may contain error values.
+    /// Returns an argument as an array, which may contain error values. Fails if the argument
+    /// itself is an error value.
     pub(crate) fn matrix(&self, index: usize) -> Outcome<Rc<Matrix>> {
         match self.operand(index) {
             Operand::Value(Value::Error(code)) => Err((*code).into()),
@@ -115,7 +120,8 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Returns the only area of a reference, or `#VALUE!` for anything else.
+    /// Returns the area of a reference. Fails with `#VALUE!` if the argument is not a reference to
+    /// a single area.
     pub(crate) fn area(&self, index: usize) -> Outcome<Area> {
         match self.operand(index) {
             Operand::Value(Value::Error(code)) => Err((*code).into()),
@@ -127,24 +133,25 @@ impl Call<'_, '_> {
         self.evaluator.spend(crate::number::count(steps))
     }
 
-    /// Counts the iterations of a special function, which grow with the root of its parameters.
+    /// Counts the iterations of a special function as steps. The number of iterations in each
+    /// evaluation is proportional to the square root of `parameters`.
     pub(crate) fn spend_iterations(&self, parameters: f64, evaluations: usize) -> Outcome<()> {
-        const MOST_ITERATIONS: f64 = 100_000.0;
-        let iterations = to_length(parameters.abs().sqrt().min(MOST_ITERATIONS)) + 1;
+        const MAX_ITERATIONS: f64 = 100_000.0;
+        let iterations = to_length(parameters.abs().sqrt().min(MAX_ITERATIONS)) + 1;
         self.spend(iterations.saturating_mul(evaluations))
     }
 
-    /// Returns a text as result, or `#VALUE!` if it is too long.
+    /// Returns a string as the result. Fails with `#VALUE!` if the string is too long for a cell.
     pub(crate) fn text_result(&self, text: String) -> Outcome<Operand> {
         self.evaluator.text_value(text).map(Operand::Value)
     }
 
-    /// Calls a lambda argument.
+    /// Calls the lambda or function that is passed as an argument.
     pub(crate) fn invoke(&self, index: usize, operands: Vec<Operand>) -> Outcome<Operand> {
         self.evaluator.invoke(self.operand(index), operands)
     }
 
-    /// Fails with the error of the first argument that is an error value.
+    /// Fails with the first error value among the arguments.
     pub(crate) fn check_errors(&self) -> Outcome<()> {
         for operand in self.arguments {
             if let Operand::Value(Value::Error(code)) = operand {
@@ -155,12 +162,12 @@ impl Call<'_, '_> {
     }
 }
 
-/// Returns a finite number, or `#NUM!`.
+/// Returns a number as the result. Fails with `#NUM!` if the number is infinite or NaN.
 pub(crate) fn number_result(number: f64) -> Outcome<Operand> {
     if number.is_finite() { Ok(Operand::number(number)) } else { Err(ErrorCode::Num.into()) }
 }
 
-/// Returns an error if the condition does not hold.
+/// Fails with `code` if `condition` is false.
 pub(crate) fn ensure(condition: bool, code: ErrorCode) -> Outcome<()> {
     if condition { Ok(()) } else { Err(code.into()) }
 }

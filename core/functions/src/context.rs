@@ -1,45 +1,46 @@
-//! Inputs of a formula besides cells: place, time, random seed and limits.
+//! The context of an evaluation: the formula's cell, the time, the random seed and the limits.
 
 use cellar_sheet::a1::CellName;
 
 use crate::limits::Limits;
 use crate::source::SheetIndex;
 
-/// The results of a formula that refers to several cells where one is expected.
+/// How a reference to several cells is evaluated where a single value is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ArrayMode {
-    /// The formula has an array of results, which spills into other cells.
+    /// The result is an array, which spills into the cells to the right and below.
     #[default]
     Spill,
-    /// The formula uses the cell in its own row or column, as formulas of old workbooks do.
+    /// Implicit intersection: the formula uses the cell in its own row or column, as in workbooks
+    /// of Excel versions without dynamic arrays.
     Intersect,
 }
 
-/// The order of day and month in a text such as 2/3/2024.
+/// The order of day and month in a date such as 2/3/2024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DateOrder {
-    /// 2/3/2024 is in February, as in the United States.
+    /// 2/3/2024 is February 3, as in the United States.
     #[default]
     MonthFirst,
-    /// 2/3/2024 is in March.
+    /// 2/3/2024 is March 2.
     DayFirst,
 }
 
-/// Everything that a formula depends on besides cells: place, time, random seed and limits.
+/// The inputs of an evaluation other than cell values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvaluationContext {
     /// Sheet that contains the formula.
     pub sheet: SheetIndex,
     /// Cell that contains the formula.
     pub cell: CellName,
-    /// The current time in UTC, as days since 1899-12-30, for `NOW` and `TODAY`.
+    /// Current time for `NOW` and `TODAY`, in days since 1899-12-30 UTC.
     pub now: f64,
-    /// Seed of random functions. Callers derive it from log, position, row and column identity.
+    /// Seed of the random functions. Callers derive it from the log, the position and the cell.
     pub random_seed: u64,
-    /// Order of day and month in texts that are converted to dates.
+    /// Order of day and month when text is converted to a date.
     pub date_order: DateOrder,
-    /// How references to several cells are used where one is expected.
+    /// How references to several cells are evaluated where a single value is expected.
     pub array_mode: ArrayMode,
-    /// Limits of work and memory.
+    /// Limits on work and memory.
     pub limits: Limits,
 }

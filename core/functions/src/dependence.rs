@@ -1,20 +1,20 @@
-//! Inputs of a formula besides the cells that it names.
+//! Determines what a formula depends on, other than the cells that it references.
 
 use cellar_formula::expression::NodeIndex;
 
 use crate::expression::{CellReference, Link, Node, Operator, Sheets};
 use crate::function::function_of_name;
 
-/// Functions whose values depend on the time.
+/// Functions that depend on the current time.
 const FUNCTIONS_OF_TIME: [&str; 2] = ["NOW", "TODAY"];
-/// Functions that draw random numbers.
+/// Functions that return random numbers.
 const RANDOM_FUNCTIONS: [&str; 3] = ["RAND", "RANDARRAY", "RANDBETWEEN"];
-/// Functions that return cells outside their arguments.
+/// Functions that can return references to cells outside their arguments.
 const FUNCTIONS_OF_REFERENCES: [&str; 2] = ["INDIRECT", "OFFSET"];
-/// Functions that read as many cells of their third argument as of their first one.
+/// Functions that resize the range in their third argument to the size of their first argument.
 const RESIZING_FUNCTIONS: [&str; 2] = ["AVERAGEIF", "SUMIF"];
 
-/// Inputs of a formula besides the cells that it names.
+/// The inputs of a formula other than the cells that it references.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dependence {
     pub(crate) time: bool,
@@ -23,20 +23,20 @@ pub(crate) struct Dependence {
 }
 
 impl Dependence {
-    /// Adds the inputs of a node, without those of the `nodes` below it.
+    /// Adds the inputs of a node, excluding those of its children in `nodes`.
     pub(crate) fn add(&mut self, node: &Node, nodes: &[Node]) {
         match node {
             Node::Call(function, arguments) => {
                 self.add_function(function.name);
                 self.calculated_references |= RESIZING_FUNCTIONS.contains(&function.name)
                     && !has_equal_ranges(arguments, nodes);
-                // Without a reference, the function is about the cell of the formula.
+                // Without a reference, `CELL` describes the cell that contains the formula.
                 self.calculated_references |= function.name == "CELL" && arguments.len() == 1;
             }
             Node::Reference(reference) => {
                 self.calculated_references |= matches!(reference.sheets, Sheets::Between(..));
             }
-            // A function may be passed to another one, as in `MAP(A1:A3,INDIRECT)`.
+            // A function can be passed as an argument, as in `MAP(A1:A3,INDIRECT)`.
             Node::Name(name) | Node::CallName(name, _) => {
                 if let Some(function) = function_of_name(name) {
                     self.add_function(function.name);
@@ -59,16 +59,18 @@ impl Dependence {
     }
 }
 
-/// Returns whether the first and the third argument have the same size, or there is no third one.
+/// Returns whether the first and third arguments have the same size. Returns `true` if there is no
+/// third argument.
 fn has_equal_ranges(arguments: &[NodeIndex], nodes: &[Node]) -> bool {
-    let size_at = |place: usize| match nodes.get(arguments.get(place)?.get())? {
+    let size_at = |index: usize| match nodes.get(arguments.get(index)?.get())? {
         Node::Reference(reference) => Some(size_of(reference)),
         _ => None,
     };
     arguments.len() < 3 || (size_at(0).is_some() && size_at(0) == size_at(2))
 }
 
-/// Returns the numbers of rows and columns less one, or `None` for all.
+/// Returns the number of rows and the number of columns, each minus one. `None` means all rows or
+/// all columns of the sheet.
 fn size_of(reference: &CellReference) -> (Option<u32>, Option<u32>) {
     let size = |first: Option<u32>, last: Option<u32>| Some(last?.abs_diff(first?));
     (

@@ -1,4 +1,4 @@
-//! Formulas in the form that is evaluated.
+//! The expression tree of a formula.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cellar_sheet::cell::{ErrorCode, Value};
 
 use crate::function::Function;
 
-/// An operator between two expressions.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,
@@ -28,13 +28,13 @@ pub(crate) enum Operator {
 }
 
 impl Operator {
-    /// Returns whether the operator joins references.
+    /// Returns whether the operator combines references: range, union or intersection.
     pub(crate) fn joins_references(self) -> bool {
         matches!(self, Self::Range | Self::Union | Self::Intersection)
     }
 }
 
-/// An operator before one expression.
+/// A prefix operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefix {
     Plus,
@@ -42,17 +42,17 @@ pub(crate) enum Prefix {
     Intersect,
 }
 
-/// The sheets of a reference.
+/// The sheet or sheets of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sheets {
-    /// The sheet of the formula.
+    /// The sheet that contains the formula.
     Own,
     Named(String),
-    /// All sheets from the first to the last.
+    /// All sheets between two sheets, inclusive, as in `Sheet1:Sheet3!A1`.
     Between(String, String),
 }
 
-/// A reference to cells. Rows and columns are counted from 0; `None` is the edge of the sheet.
+/// A reference to cells. Row and column indices start at 0; `None` is the edge of the sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellReference {
     pub(crate) sheets: Sheets,
@@ -62,7 +62,7 @@ pub(crate) struct CellReference {
     pub(crate) last_column: Option<u32>,
 }
 
-/// A node of a parsed formula.
+/// A node of an expression tree.
 #[derive(Debug)]
 pub(crate) enum Node {
     Literal(Value),
@@ -73,29 +73,30 @@ pub(crate) enum Node {
     Prefix(Prefix, NodeIndex),
     Chain(Chain),
     Call(&'static Function, Box<[NodeIndex]>),
-    /// A call of a variable or of a defined name.
+    /// A call to a lambda in a variable or defined name.
     CallName(Box<str>, Box<[NodeIndex]>),
-    /// An array of constants, row by row.
+    /// An array constant, with its values in row-major order.
     Array {
         columns: usize,
         values: Vec<Value>,
     },
-    /// A part that always is an error value, such as a reference to another workbook.
+    /// An expression that always evaluates to an error value, such as a reference to another
+    /// workbook.
     Error(ErrorCode),
 }
 
-/// Operators and calls that are applied one after the other to what is before them, as in `1+2+3`.
-/// They are evaluated in a loop, because a chain is as long as its formula.
+/// A sequence of operators and calls that are applied from left to right, as in `1+2+3`. It is
+/// evaluated in a loop instead of by recursion, because it can be as long as its formula.
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub(crate) first: NodeIndex,
     pub(crate) links: Vec<Link>,
-    /// Number of links up to the last operator that joins references. The operands of such an
-    /// operator are not reduced to single cells.
+    /// Number of links up to and including the last operator that combines references. Implicit
+    /// intersection does not apply to the operands of these links.
     pub(crate) links_of_references: usize,
 }
 
-/// An operator or call and what is after it.
+/// An operator with its right operand, or a call with its arguments.
 #[derive(Debug)]
 pub(crate) enum Link {
     Operator(Operator, NodeIndex),
@@ -115,7 +116,7 @@ impl Chain {
     }
 }
 
-/// A node and everything below it.
+/// A node and its descendants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expression<'t> {
     tree: &'t Arc<[Node]>,
@@ -145,7 +146,7 @@ impl<'t> Expression<'t> {
     }
 }
 
-/// Consecutive expressions, such as the arguments of a call.
+/// A list of expressions, such as the arguments of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expressions<'t> {
     tree: &'t Arc<[Node]>,
@@ -157,8 +158,8 @@ impl<'t> Expressions<'t> {
         self.indices.len()
     }
 
-    pub(crate) fn get(self, place: usize) -> Option<Expression<'t>> {
-        self.indices.get(place).map(|index| Expression { tree: self.tree, index: *index })
+    pub(crate) fn get(self, index: usize) -> Option<Expression<'t>> {
+        self.indices.get(index).map(|index| Expression { tree: self.tree, index: *index })
     }
 
     pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = Expression<'t>> {
@@ -166,7 +167,7 @@ impl<'t> Expressions<'t> {
     }
 }
 
-/// An expression that keeps its formula in memory.
+/// An expression that shares ownership of its tree.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnedExpression {
     tree: Arc<[Node]>,

@@ -1,4 +1,4 @@
-//! Functions, and how their arguments are passed.
+//! Definitions of functions, and how arguments are passed to them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,9 +11,9 @@ use crate::evaluate::{Evaluator, Scope};
 use crate::expression::Expressions;
 use crate::operand::{Operand, Outcome};
 
-/// Computes a function from the values of its arguments.
+/// Computes the result of a function from its evaluated arguments.
 type Eager = for<'c, 'e> fn(&'c Call<'c, 'e>) -> Outcome<Operand>;
-/// Computes a function from its unevaluated arguments.
+/// Computes the result of a function from its unevaluated arguments.
 type Lazy = for<'c, 'e> fn(&'c LazyCall<'c, 'e>) -> Outcome<Operand>;
 
 pub(crate) enum Body {
@@ -21,24 +21,25 @@ pub(crate) enum Body {
     Lazy(Lazy),
 }
 
-/// How an argument is passed.
+/// How an argument is passed to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
-    /// One value. The function is called once for each value of an array.
+    /// As a single value. If the argument is an array, the function is called once for each
+    /// element.
     Single,
-    /// The operand as it is.
+    /// As it is: a value, an array or a reference.
     Whole,
-    /// The operand as it is, evaluated as an array even in a formula with implicit intersection.
+    /// As it is, and evaluated as an array even in a formula with implicit intersection.
     Array,
 }
 
-/// A function of formulas.
+/// A worksheet function.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) least: usize,
     pub(crate) most: usize,
-    /// One letter for each argument: `s` single, `w` whole, `a` array. The letters after `|`
-    /// repeat for all further arguments; without `|` the last letter repeats.
+    /// How each argument is passed: `s` for single, `w` for whole, `a` for array. The letters after
+    /// `|` repeat for all remaining arguments. Without `|`, the last letter repeats.
     pub(crate) passing: &'static str,
     pub(crate) body: Body,
 }
@@ -50,8 +51,12 @@ impl fmt::Debug for Function {
 }
 
 impl Function {
-    /// Returns whether an argument of the analysis tool pack is not valid, and its error.
-    pub(crate) fn refused_argument(&self, index: usize, operand: &Operand) -> Option<ErrorCode> {
+    /// Returns the error for an argument that a function of the Analysis ToolPak rejects.
+    pub(crate) fn rejected_argument_error(
+        &self,
+        index: usize,
+        operand: &Operand,
+    ) -> Option<ErrorCode> {
         const CALCULATION_METHOD: usize = 7;
         let error = match operand {
             Operand::Omitted if index < self.least => ErrorCode::NotAvailable,
@@ -62,8 +67,9 @@ impl Function {
             _ => return None,
         };
         let is_boolean_argument = self.name == "ACCRINT" && index == CALCULATION_METHOD;
-        let is_refused = TOOL_PACK.binary_search(&self.name).is_ok() && !is_boolean_argument;
-        is_refused.then_some(error)
+        let is_rejected =
+            ANALYSIS_TOOLPAK.binary_search(&self.name).is_ok() && !is_boolean_argument;
+        is_rejected.then_some(error)
     }
 
     pub(crate) fn passing(&self, index: usize) -> Passing {
@@ -84,7 +90,7 @@ impl Function {
     }
 }
 
-/// A call of a function that evaluates its arguments itself.
+/// A call to a function that evaluates its own arguments.
 pub(crate) struct LazyCall<'c, 'e> {
     pub(crate) evaluator: &'c Evaluator<'e>,
     pub(crate) arguments: Expressions<'c>,
@@ -92,9 +98,10 @@ pub(crate) struct LazyCall<'c, 'e> {
     pub(crate) is_array: bool,
 }
 
-/// The functions of the former analysis tool pack, in alphabetical order. Their single arguments are
-/// no booleans and no ranges of several cells, and the required ones cannot be left out between commas.
-const TOOL_PACK: [&str; 88] = [
+/// The functions of Excel's former Analysis ToolPak, in alphabetical order. Their single arguments
+/// cannot be booleans or references to several cells, and their required arguments cannot be
+/// omitted.
+const ANALYSIS_TOOLPAK: [&str; 88] = [
     "ACCRINT",
     "ACCRINTM",
     "AMORDEGRC",
@@ -185,10 +192,10 @@ const TOOL_PACK: [&str; 88] = [
     "YIELDMAT",
 ];
 
-/// Any number of arguments, as in Excel.
+/// Maximum number of arguments of a variadic function, as in Excel.
 pub(crate) const MANY: usize = 255;
 
-/// Creates the entry of a function that gets the values of its arguments.
+/// Defines a function that receives evaluated arguments.
 pub(crate) const fn eager(
     name: &'static str,
     least: usize,
@@ -199,12 +206,12 @@ pub(crate) const fn eager(
     Function { name, least, most, passing, body: Body::Eager(body) }
 }
 
-/// Creates the entry of a function that evaluates its arguments itself.
+/// Defines a function that evaluates its own arguments.
 pub(crate) const fn lazy(name: &'static str, least: usize, most: usize, body: Lazy) -> Function {
     Function { name, least, most, passing: "s", body: Body::Lazy(body) }
 }
 
-/// Returns the function with this name in upper case, without the prefix `_XLFN.`.
+/// Finds a function by its upper-case name, without the prefix `_XLFN.`.
 pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
     static FUNCTIONS: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
     FUNCTIONS
@@ -215,8 +222,8 @@ pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
         .copied()
 }
 
-/// Returns the function that is passed by its name in upper case, as in `BYROW(A1:B2,SUM)`. Workbooks
-/// store such names with the prefix `_xleta.`.
+/// Finds a function that is passed as an argument, as in `BYROW(A1:B2,SUM)`, by its upper-case
+/// name. Files store such a name with the prefix `_xleta.`.
 pub(crate) fn function_of_name(name: &str) -> Option<&'static Function> {
     find_function(name.strip_prefix("_XLETA.").unwrap_or(name))
 }

@@ -1,17 +1,18 @@
-//! Evaluates one formula as Excel does. The caller supplies cells, time and a random seed, so that
-//! the same formula over the same cells always has the same result.
+//! Evaluates a single formula like Excel. Evaluation is deterministic: the caller supplies the
+//! cells, the time and a random seed.
 //!
-//! - [`CellSource`] is the workbook: cells one by one, or columns in blocks of numbers and values.
-//!   Aggregates and look-ups read blocks and do not copy them.
-//! - [`EvaluationContext`] has the place of the formula, the time, the seed and the limits.
-//! - [`evaluate`] returns a value, or an array that spills. An error value such as `#N/A` is a
-//!   value. The only error is an exceeded limit (see [`limits`]).
+//! - [`CellSource`] supplies single cells, or columns in blocks of numbers and values. Aggregate
+//!   and lookup functions read blocks without copying them.
+//! - [`EvaluationContext`] contains the cell of the formula, the time, the random seed and the
+//!   limits.
+//! - [`evaluate`] returns a value, or an array that spills. Error values such as `#N/A` are values:
+//!   evaluation fails only if a limit is exceeded (see [`limits`]).
 //!
-//! Formulas are parsed by [`cellar_formula`], with the rows and columns of Cellar's sheets. The
-//! functions are in `library`, in one file for each category of Excel, and are defined over the types of this crate.
+//! [`cellar_formula`] parses formulas. The module `library` contains the functions, grouped by
+//! Excel's categories.
 //!
-//! `tests/excel_values.rs` compares the results with the values that Excel calculated for the
-//! formulas of `tests/facts.txt`.
+//! `tests/excel_values.rs` compares results with the values that Excel calculated for the formulas
+//! in `tests/facts.txt`.
 
 mod call;
 mod context;

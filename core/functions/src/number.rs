@@ -1,17 +1,18 @@
-//! Conversions between numbers. Casts of fractions to integers saturate.
+//! Conversions between number types. Conversions from floating-point numbers to integers saturate.
 
-/// Returns a length as a 64-bit number.
+/// Converts a length to `u64`.
 pub(crate) fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// Returns the integer part of a number, saturated so that its absolute value exists.
+/// Truncates a number to an integer. It saturates at `-i64::MAX` instead of `i64::MIN`, so that the
+/// absolute value does not overflow.
 #[allow(clippy::cast_possible_truncation, reason = "`as` saturates and discards the fraction")]
 pub(crate) fn to_i64(number: f64) -> i64 {
     (number as i64).max(-i64::MAX)
 }
 
-/// Returns the integer part of a number as a length; a negative number is 0.
+/// Truncates a number to a length. Negative numbers become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -21,7 +22,7 @@ pub(crate) fn to_length(number: f64) -> usize {
     number as usize
 }
 
-/// Returns the integer part of a number as a row or column; a negative number is 0.
+/// Truncates a number to a row or column index. Negative numbers become 0.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -31,19 +32,20 @@ pub(crate) fn to_u32(number: f64) -> u32 {
     number as u32
 }
 
-/// Returns a length as a number.
+/// Converts a length to a floating-point number.
 #[allow(clippy::cast_precision_loss, reason = "lengths are far below 2⁵³")]
 pub(crate) fn from_length(length: usize) -> f64 {
     length as f64
 }
 
-/// Returns an integer as a number, rounded to the nearest one above 2⁵³.
-#[allow(clippy::cast_precision_loss, reason = "numbers of cells are f64")]
+/// Converts an integer to the nearest floating-point number, which is exact up to 2⁵³.
+#[allow(clippy::cast_precision_loss, reason = "cell values are f64")]
 pub(crate) fn from_i64(number: i64) -> f64 {
     number as f64
 }
 
-/// Rounds a number to 15 significant digits, which is what Excel shows and compares.
+/// Rounds a number to 15 significant digits, the precision with which Excel shows and compares
+/// numbers.
 pub(crate) fn to_15_digits(number: f64) -> f64 {
     if number == 0.0 || !number.is_finite() {
         return number;

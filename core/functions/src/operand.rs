@@ -1,4 +1,4 @@
-//! The intermediate values of an evaluation.
+//! Intermediate values of an evaluation.
 
 use std::rc::Rc;
 
@@ -10,12 +10,12 @@ use crate::expression::OwnedExpression;
 use crate::limits::LimitExceeded;
 use crate::source::SheetIndex;
 
-/// Why an evaluation has no value.
+/// The reason why an expression has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The result is an error value, which functions such as `IFERROR` replace.
+    /// The result is an error value, which functions such as `IFERROR` can replace.
     Error(ErrorCode),
-    /// The evaluation was aborted.
+    /// A limit was exceeded, which aborts the whole evaluation.
     Limit(LimitExceeded),
 }
 
@@ -33,7 +33,7 @@ impl From<LimitExceeded> for Stop {
 
 pub(crate) type Outcome<T> = Result<T, Stop>;
 
-/// Cells of one sheet.
+/// A rectangle of cells in one sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) sheet: SheetIndex,
@@ -63,7 +63,7 @@ impl Area {
         u64::from(self.rows()) * u64::from(self.columns())
     }
 
-    /// Returns the cells that both areas contain.
+    /// Returns the intersection of two areas, or `None` if it is empty.
     pub(crate) fn intersection(self, other: Self) -> Option<Self> {
         if self.sheet != other.sheet {
             return None;
@@ -80,7 +80,8 @@ impl Area {
         if is_empty { None } else { Some(Self { sheet: self.sheet, first, last }) }
     }
 
-    /// Returns the smallest area that contains both.
+    /// Returns the smallest area that contains both areas, or `None` if they are in different
+    /// sheets.
     pub(crate) fn bounding(self, other: Self) -> Option<Self> {
         if self.sheet != other.sheet {
             return None;
@@ -99,12 +100,12 @@ impl Area {
     }
 }
 
-/// Values in rows and columns, with at least one value.
+/// A non-empty two-dimensional array of values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Matrix {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// Row by row.
+    /// The values in row-major order.
     pub(crate) values: Vec<Value>,
 }
 
@@ -126,12 +127,12 @@ impl Matrix {
         self.values.iter().skip(column).step_by(self.columns.max(1))
     }
 
-    /// Creates an array of one column.
+    /// Creates an array with a single column.
     pub(crate) fn from_column(values: Vec<Value>) -> Self {
         Self { rows: values.len(), columns: 1, values }
     }
 
-    /// Creates an array of one row.
+    /// Creates an array with a single row.
     pub(crate) fn from_row(values: Vec<Value>) -> Self {
         Self { rows: 1, columns: values.len(), values }
     }
@@ -156,7 +157,7 @@ impl Matrix {
     }
 }
 
-/// A function that `LAMBDA` creates, with the names that were in scope.
+/// A function created by `LAMBDA`, with the variables that it captured.
 #[derive(Debug)]
 pub(crate) struct Lambda {
     pub(crate) parameters: Vec<Parameter>,
@@ -170,17 +171,17 @@ pub(crate) struct Parameter {
     pub(crate) is_optional: bool,
 }
 
-/// An intermediate value.
+/// An intermediate value of an evaluation.
 #[derive(Debug, Clone)]
 pub(crate) enum Operand {
-    /// An argument that was left out between two commas.
+    /// An omitted argument, such as the second one in `IF(A1,,2)`.
     Omitted,
     Value(Value),
     Array(Rc<Matrix>),
-    /// One or more areas.
+    /// A reference to one or more areas.
     Reference(Rc<Vec<Area>>),
     Lambda(Rc<Lambda>),
-    /// A function name that is passed as a function, such as `SUM` in `BYROW(A1:B2, SUM)`.
+    /// A function passed as an argument, such as `SUM` in `BYROW(A1:B2,SUM)`.
     Function(&'static crate::function::Function),
 }
 
@@ -193,7 +194,7 @@ impl Operand {
         Self::Reference(Rc::new(vec![area]))
     }
 
-    /// Returns an array, or the value of an array of one value.
+    /// Creates an operand from an array. A single-element array becomes a value.
     pub(crate) fn matrix(mut matrix: Matrix) -> Self {
         if matrix.values.len() == 1 {
             return Self::Value(matrix.values.pop().unwrap_or_default());

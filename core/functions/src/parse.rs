@@ -1,4 +1,4 @@
-//! Turns parsed formulas into the form that is evaluated.
+//! Converts parsed formulas to expression trees.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::dependence::Dependence;
 use crate::expression::{CellReference, Chain, Expression, Link, Node, Operator, Prefix, Sheets};
 use crate::function::find_function;
 
-/// A parsed formula. Copies are cheap and may be used by several threads.
+/// A formula that is ready for evaluation. Cloning is cheap, and clones can be used by several
+/// threads.
 #[derive(Debug, Clone)]
 pub struct Formula {
     tree: Arc<[Node]>,
@@ -22,17 +23,17 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// Parses a formula such as `=SUM(A1:A3)`. Unknown functions and names are no errors; their
-    /// value is `#NAME?`. Sheets are found by their names when the formula is evaluated.
+    /// Parses a formula such as `=SUM(A1:A3)`. Unknown functions and names are not syntax errors:
+    /// they evaluate to `#NAME?`. Sheet names are resolved during evaluation.
     ///
     /// # Errors
-    /// Returns the first error in the syntax, its place and what to do.
+    /// Returns the first syntax error, with its location and what to do.
     pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         Ok(Self::of(&cellar_formula::Formula::parse(text, &NoSheets)?, &NoSheets))
     }
 
-    /// Creates the form of a parsed formula that is evaluated. `sheets` has the names of the sheets
-    /// to whose numbers the formula refers. A reference to a sheet without a name is `#REF!`.
+    /// Prepares a parsed formula for evaluation. `sheets` maps the sheet numbers in the formula to
+    /// names. A reference to a number without a name evaluates to `#REF!`.
     #[must_use]
     pub fn of(parsed: &cellar_formula::Formula, sheets: &impl SheetNames) -> Self {
         let expression = parsed.expression();
@@ -47,26 +48,29 @@ impl Formula {
         Self { tree: converter.nodes.into(), root: expression.root(), dependence }
     }
 
-    /// Returns whether the value depends on the time, because the formula uses `NOW` or `TODAY`.
+    /// Returns whether the result depends on the current time, because the formula uses `NOW` or
+    /// `TODAY`.
     ///
-    /// This and the two methods below do not follow names that the workbook defines. They may return
-    /// `true` for a formula that uses a parameter with the name of such a function.
+    /// The formulas of defined names are not considered. If a variable or parameter has the name of
+    /// such a function, the result can be `true` although the function is not used. The same
+    /// applies to [`Self::uses_random_numbers`] and [`Self::has_calculated_references`].
     #[must_use]
     pub fn uses_time(&self) -> bool {
         self.dependence.time
     }
 
-    /// Returns whether the value depends on the random seed, because the formula uses `RAND`,
+    /// Returns whether the result depends on the random seed, because the formula uses `RAND`,
     /// `RANDARRAY` or `RANDBETWEEN`.
     #[must_use]
     pub fn uses_random_numbers(&self) -> bool {
         self.dependence.random_numbers
     }
 
-    /// Returns whether only evaluation knows all cells that the formula reads: because it uses
-    /// `INDIRECT`, `OFFSET`, a range such as `A1:INDEX(B:B,3)`, a spilled range such as `A1#`, the
-    /// cells of several sheets, or `SUMIF` or `AVERAGEIF` with ranges of different sizes. All other
-    /// formulas read only cells of [`Formula::references`](cellar_formula::Formula::references).
+    /// Returns whether the formula can read cells outside
+    /// [`Formula::references`](cellar_formula::Formula::references). This is the case if it uses
+    /// `INDIRECT`, `OFFSET`, `CELL` without a reference, a range such as `A1:INDEX(B:B,3)`, a
+    /// spilled range such as `A1#`, a reference to several sheets, or `SUMIF` or `AVERAGEIF` with
+    /// ranges of different sizes.
     #[must_use]
     pub fn has_calculated_references(&self) -> bool {
         self.dependence.calculated_references
@@ -79,7 +83,7 @@ impl Formula {
 
 struct Converter<'s> {
     sheets: &'s dyn SheetNames,
-    /// The converted nodes, at the places of the parsed ones.
+    /// The converted nodes, at the same indices as the parsed nodes.
     nodes: Vec<Node>,
 }
 
@@ -130,8 +134,8 @@ impl Converter<'_> {
         cells(sheets, reference.area)
     }
 
-    /// Returns the chain of `first` with one more link. The node of a chain that becomes longer is
-    /// not used any more.
+    /// Appends a link to the chain at `first`, or starts a new chain if `first` is another node. An
+    /// existing chain is moved out of its node, which is not used afterwards.
     fn chain(&mut self, first: NodeIndex, link: Link) -> Node {
         let empty = Chain { first, links: Vec::new(), links_of_references: 0 };
         let mut chain = match self.nodes.get_mut(first.get()) {
@@ -163,7 +167,7 @@ fn convert_constant(constant: &Constant) -> Value {
         Constant::Number(_) => Value::Error(ErrorCode::Num),
         Constant::Text(text) => Value::Text(text.clone()),
         Constant::Boolean(value) => Value::Bool(*value),
-        // Error values that Cellar does not have are #VALUE!, as in files.
+        // Error values that Cellar does not support become #VALUE!, as in imported files.
         Constant::Error(text) => Value::Error(text.parse().unwrap_or(ErrorCode::Value)),
     }
 }
@@ -196,14 +200,14 @@ fn convert_operator(operator: BinaryOperator) -> Operator {
     }
 }
 
-/// Removes the prefixes that Excel stores before the names of newer functions.
+/// Removes the prefixes with which files store the names of newer functions.
 fn without_storage_prefix(name: &str) -> &str {
     let name = name.strip_prefix("_XLFN.").unwrap_or(name);
     name.strip_prefix("_XLWS.").unwrap_or(name)
 }
 
-/// Workbooks store variables with the prefix `_xlpm.`, and optional parameters with `_xlop.`, which is
-/// kept because it marks them as optional.
+/// Removes the prefix `_xlpm.`, with which files store variables. Keeps the prefix `_xlop.`,
+/// because it marks optional parameters.
 fn variable_name(name: &str) -> &str {
     name.strip_prefix("_XLPM.").unwrap_or(name)
 }
@@ -228,11 +232,11 @@ fn cells(sheets: Sheets, area: Area) -> Node {
     })
 }
 
-/// Tables, other files and names of sheets do not exist, so that references to them are the errors
-/// that Excel shows then.
+/// Converts an unsupported reference to the error value that Excel returns if the table, file or
+/// name does not exist.
 fn convert_unsupported(kind: Unsupported, text: &str) -> Node {
     match kind {
-        // An optional parameter of a lambda is in brackets.
+        // An optional lambda parameter such as `[x]` is parsed as a table reference.
         Unsupported::Table if text.starts_with('[') => Node::Name(text.to_uppercase().into()),
         Unsupported::File => Node::Error(ErrorCode::Ref),
         _ if text.contains("#REF!") => Node::Error(ErrorCode::Ref),
@@ -248,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// One sheet that has the number 7, and a deleted sheet with the number 8.
+    /// A renamed sheet with the number 7, and a deleted sheet with the number 8.
     struct Renamed;
 
     impl SheetNames for Renamed {

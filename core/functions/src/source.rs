@@ -1,19 +1,19 @@
-//! The workbook that a formula reads.
+//! The workbook that formulas read.
 
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
 
-/// Number of a sheet, counted from 0 in the order of the workbook.
+/// Zero-based index of a sheet in its workbook.
 pub type SheetIndex = u32;
 
-/// Consecutive cells of a column.
+/// Consecutive cells in a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Block<'a> {
-    /// Cells without a value.
+    /// Number of empty cells.
     Empty(u32),
-    /// Cells that are all numbers.
+    /// Cells that all contain numbers.
     Numbers(&'a [f64]),
-    /// Cells of any type.
+    /// Cells with values of any type.
     Values(&'a [Value]),
 }
 
@@ -26,39 +26,41 @@ pub struct Size {
     pub columns: u32,
 }
 
-/// Facts about a cell other than its value, for `CELL`.
+/// Properties of a cell, other than its value, that the function `CELL` returns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CellFacts {
-    /// Number format, `None` for `General`.
+    /// Number format, or `None` for `General`.
     pub format: Option<String>,
     /// Width of the column in characters.
     pub column_width: Option<u32>,
 }
 
-/// Supplies the cells that a formula refers to. Rows and columns are counted from 0.
+/// Supplies the cells that a formula reads. Row and column indices start at 0.
 pub trait CellSource {
-    /// Returns the largest possible size of a sheet. A whole column has this number of rows.
+    /// Returns the maximum size of a sheet. A reference to a whole column has this number of rows.
     fn grid_size(&self) -> Size;
 
     /// Returns the number of sheets.
     fn sheet_count(&self) -> u32;
 
-    /// Returns the number of the sheet with this name, ignoring case.
+    /// Returns the index of the sheet with this name, ignoring case.
     fn sheet_index(&self, name: &str) -> Option<SheetIndex>;
 
     /// Returns the name of a sheet.
     fn sheet_name(&self, sheet: SheetIndex) -> Option<String>;
 
-    /// Returns the size of the used range of a sheet. All cells outside it are empty.
+    /// Returns the size of the used range of a sheet, counted from `A1`. All cells outside it are
+    /// empty.
     fn used_size(&self, sheet: SheetIndex) -> Size;
 
     /// Returns the value of a cell.
     fn cell(&self, sheet: SheetIndex, cell: CellName) -> Value;
 
-    /// Passes the cells of a column from `first_row` to `last_row` to `visit`, in order and without
-    /// gaps. Stops when `visit` returns `false`.
+    /// Visits the cells of a column in rows `first_row..=last_row`, in order and without gaps.
+    /// Stops when `visit` returns `false`.
     ///
-    /// The default implementation reads cell by cell. Sources that store columns override it.
+    /// The default implementation reads one cell at a time. Sources that store columns should
+    /// override it.
     fn visit_column(
         &self,
         sheet: SheetIndex,
@@ -75,32 +77,32 @@ pub trait CellSource {
         }
     }
 
-    /// Returns the text of the formula of a cell, starting with `=`.
+    /// Returns the formula of a cell, including the `=`, or `None` if the cell contains no formula.
     fn formula(&self, sheet: SheetIndex, cell: CellName) -> Option<String> {
         let _ = (sheet, cell);
         None
     }
 
-    /// Returns the formula that a defined name stands for, starting with `=`. Names are compared
-    /// without case. Names of `sheet` take precedence over names of the workbook.
+    /// Returns the formula of a defined name, including the `=`. Names are case-insensitive. Names
+    /// of `sheet` take precedence over names of the workbook.
     fn defined_name(&self, sheet: SheetIndex, name: &str) -> Option<String> {
         let _ = (sheet, name);
         None
     }
 
-    /// Returns the cells that the array result of a cell fills, for `A1#`.
+    /// Returns the range into which the result of a cell spills, for references such as `A1#`.
     fn spilled_area(&self, sheet: SheetIndex, cell: CellName) -> Option<Rectangle> {
         let _ = (sheet, cell);
         None
     }
 
-    /// Returns whether a row is hidden, for `SUBTOTAL` and `AGGREGATE`.
+    /// Returns whether a row is hidden. `SUBTOTAL` and `AGGREGATE` can ignore hidden rows.
     fn is_row_hidden(&self, sheet: SheetIndex, row: u32) -> bool {
         let _ = (sheet, row);
         false
     }
 
-    /// Returns facts about a cell other than its value.
+    /// Returns the properties of a cell, for the function `CELL`.
     fn facts(&self, sheet: SheetIndex, cell: CellName) -> CellFacts {
         let _ = (sheet, cell);
         CellFacts::default()

@@ -1,4 +1,5 @@
-//! Results that the documentation of Excel gives for its examples, or that follow from definitions.
+//! Compares results with the examples in Excel's documentation, and with values that follow from
+//! definitions.
 
 #![allow(
     clippy::indexing_slicing,
@@ -13,7 +14,7 @@ use cellar_functions::EvaluationOutcome;
 use cellar_sheet::cell::Value;
 use sheet::{Numbers, evaluate_over};
 
-/// Results in the documentation are rounded.
+/// Maximum relative difference from the documentation, which rounds results.
 const TOLERANCE: f64 = 1e-6;
 
 fn shown(outcome: &EvaluationOutcome) -> String {
@@ -51,7 +52,7 @@ fn check(cases: &[(&str, &str)]) {
             _ => *expected == actual,
         };
         if !is_near {
-            wrong.push(format!("{formula} is {actual} and not {expected}"));
+            wrong.push(format!("{formula}: expected {expected}, got {actual}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,10 +1,10 @@
-//! Compares results with the values that Excel calculated for the formulas of its own workbooks.
+//! Compares results with the values that Excel calculated for the formulas in workbooks.
 //!
-//! `facts.txt` contains the formulas and the cells of the sheets (see `tests/functions/extract.py`).
-//! `differences.txt` lists the formulas whose results differ, with reasons. A difference that is not
-//! listed fails, and so does a listed one that no longer exists.
+//! `facts.txt` contains the cells and formulas of the workbooks (see `tests/functions/extract.py`).
+//! `differences.txt` lists the formulas whose results differ, with reasons. The test fails if a
+//! difference is not listed, or if a listed difference no longer exists.
 //!
-//! `UPDATE_DIFFERENCES=1` prints a new list.
+//! `UPDATE_DIFFERENCES=PATH` writes the unlisted differences to a file.
 
 #![allow(
     clippy::indexing_slicing,
@@ -24,33 +24,35 @@ use cellar_functions::{
 use cellar_sheet::cell::{ErrorCode, Value};
 use facts::{Fact, Sheet, Workbook, read_workbooks};
 
-/// Two numbers are equal if they differ by at most this part of the larger one, or by this amount
-/// if both are near zero. Excel shows 15 digits, and its own methods are often less exact.
-const TOLERANCE: f64 = 1e-9;
-const NEAR_ZERO: f64 = 1e-12;
-/// The part of Excel's values that must be equal, in percent.
-const LEAST_EQUAL_PERCENT: f64 = 99.0;
+/// Maximum relative difference between numbers that are considered equal. Excel shows 15 digits,
+/// and its algorithms are often less accurate.
+const RELATIVE_TOLERANCE: f64 = 1e-9;
+/// Maximum absolute difference between numbers near zero that are considered equal.
+const ABSOLUTE_TOLERANCE: f64 = 1e-12;
+/// Minimum percentage of results that equal Excel's values.
+const MIN_EQUAL_PERCENT: f64 = 99.0;
 
 fn is_equal(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Number(expected), Value::Number(actual)) => {
             let difference = (expected - actual).abs();
-            difference <= TOLERANCE * expected.abs().max(actual.abs()) || difference <= NEAR_ZERO
+            difference <= RELATIVE_TOLERANCE * expected.abs().max(actual.abs())
+                || difference <= ABSOLUTE_TOLERANCE
         }
-        // Files store the newer error values as #VALUE!.
+        // Files store newer error values such as #CALC! as #VALUE!.
         (Value::Error(ErrorCode::Value), Value::Error(ErrorCode::Calc)) => true,
         _ => expected == actual,
     }
 }
 
-/// Returns the result in the cells that the formula fills in the workbook.
+/// Evaluates a formula. Returns the values of the cells that it fills in the workbook.
 fn actual_values(workbook: &Workbook, sheet: usize, fact: &Fact) -> Result<Vec<Value>, String> {
     let context = EvaluationContext {
         sheet: u32::try_from(sheet).unwrap(),
         cell: fact.area.first,
         now: 46_000.5,
         random_seed: 1,
-        // The workbooks were calculated on a computer with this order.
+        // The workbooks were calculated on a computer with this date order.
         date_order: DateOrder::DayFirst,
         array_mode: if fact.is_array { ArrayMode::Spill } else { ArrayMode::Intersect },
         limits: Limits::default(),
@@ -69,13 +71,13 @@ fn actual_values(workbook: &Workbook, sheet: usize, fact: &Fact) -> Result<Vec<V
     Ok(array.values)
 }
 
-/// Returns what differs, or `None`.
+/// Describes the first difference from Excel's values, or returns `None`.
 fn difference(workbook: &Workbook, sheet: usize, fact: &Fact) -> Option<String> {
     let expected = workbook.sheets[sheet].values_in(fact.area);
     match actual_values(workbook, sheet, fact) {
         Err(error) => Some(format!("{:?} | {error}", expected[0])),
         Ok(actual) => {
-            // One value fills all cells of an area.
+            // A single value fills all cells of the area.
             let actual = actual.iter().cycle().take(expected.len().max(actual.len()));
             expected
                 .iter()
@@ -90,7 +92,8 @@ fn key(workbook: &Workbook, sheet: &Sheet, fact: &Fact) -> String {
     format!("{} {}!{}", workbook.name, sheet.name, fact.area.first)
 }
 
-/// Returns the keys of the listed differences. Lines that start with `#` are reasons.
+/// Returns the listed differences as a map from key to reason. A line that starts with `#` is the
+/// reason for the lines after it.
 fn listed_differences() -> BTreeMap<String, String> {
     let mut reason = String::new();
     let mut listed = BTreeMap::new();
@@ -135,6 +138,6 @@ fn formulas_have_the_values_of_excel() {
         unlisted.len(),
         unlisted.join("\n")
     );
-    assert!(listed.is_empty(), "listed differences that do not exist: {listed:?}");
-    assert!(percent >= LEAST_EQUAL_PERCENT, "{percent} %");
+    assert!(listed.is_empty(), "listed differences no longer exist: {listed:?}");
+    assert!(percent >= MIN_EQUAL_PERCENT, "only {percent} % of the results equal Excel's values");
 }

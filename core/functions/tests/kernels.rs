@@ -1,4 +1,4 @@
-//! Aggregates and look-ups over long columns read blocks, not single cells.
+//! Aggregate and lookup functions read long columns in blocks instead of single cells.
 
 #![allow(
     clippy::indexing_slicing,

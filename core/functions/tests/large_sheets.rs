@@ -1,4 +1,4 @@
-//! References to rows and columns that sheets of other programs do not have, and to several sheets.
+//! References to cells beyond the last row and column of Excel, and to several sheets.
 
 #![allow(
     clippy::indexing_slicing,
@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-#[allow(dead_code, reason = "each test target uses a part")]
+#[allow(dead_code, reason = "this test target does not use all helpers")]
 mod sheet;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -17,13 +17,14 @@ use cellar_sheet::a1::{CellName, column_name};
 use cellar_sheet::cell::{ErrorCode, Value};
 use sheet::evaluate_with;
 
-/// The first row and column after those of Excel, from 0.
+/// Zero-based index of the first row beyond Excel's last row.
 const ROW: u32 = 1_048_576;
+/// Zero-based index of the first column beyond Excel's last column.
 const COLUMN: u32 = 16_384;
 const SHEETS: [&str; 3] = ["Data1", "Data2", "Data3"];
 
-/// Sheets of the largest size. Each has a 1 in `A1`, a 2 in the row after those of Excel, a 3 in the
-/// column after those of Excel, and a 4 in both.
+/// Three sheets of the maximum size. The first one contains 1 in `A1`, 2 in `A1048577`, 3 in `XFE1`
+/// and 4 in `XFE1048577`. In the other sheets, these numbers are larger by 10 and 20.
 struct LargeSheets;
 
 impl CellSource for LargeSheets {
@@ -36,8 +37,8 @@ impl CellSource for LargeSheets {
     }
 
     fn sheet_index(&self, name: &str) -> Option<SheetIndex> {
-        let place = SHEETS.iter().position(|sheet| sheet.eq_ignore_ascii_case(name))?;
-        Some(u32::try_from(place).unwrap())
+        let index = SHEETS.iter().position(|sheet| sheet.eq_ignore_ascii_case(name))?;
+        Some(u32::try_from(index).unwrap())
     }
 
     fn sheet_name(&self, sheet: SheetIndex) -> Option<String> {
@@ -98,7 +99,7 @@ fn cells_beyond_the_sheets_of_excel_have_values() {
     }
     let last_column = column_name(MAX_COLUMNS - 1);
     assert_eq!(value(&format!("={last_column}1073741824")), Value::Number(0.0));
-    // Beyond the largest sheet there are only names.
+    // An address beyond the last row of Cellar is parsed as a name.
     assert_eq!(value("=A1073741825"), Value::Error(ErrorCode::Name));
     assert_eq!(value("=OFFSET(A1073741824,1,0)"), Value::Error(ErrorCode::Ref));
 }

@@ -1,4 +1,4 @@
-//! Hostile formulas end with an error, after a limited amount of work and memory.
+//! Hostile formulas fail with an error after a bounded amount of work and memory.
 
 #![allow(
     clippy::indexing_slicing,
@@ -57,7 +57,7 @@ fn nesting_is_limited_at_n_and_n_plus_1() {
     assert_eq!(evaluate(&signs(MAX_EXPRESSION_DEPTH)), number(1.0));
     let problem = syntax_problem(&signs(MAX_EXPRESSION_DEPTH + 1));
     assert_eq!(problem, Some(SyntaxProblem::OperatorsTooDeep));
-    // The deepest formula has calls, signs and operators in each of its parentheses.
+    // The deepest formula has a call, a sign and operators at each level of parentheses.
     let count = MAX_FORMULA_DEPTH;
     let deepest = format!("={}1%{}", "1+-MAX(".repeat(count), ")".repeat(count));
     assert!(evaluate(&deepest).is_ok());
@@ -65,7 +65,7 @@ fn nesting_is_limited_at_n_and_n_plus_1() {
     assert_eq!(evaluate(&calls), number(1.0));
 }
 
-/// A chain is as long as its formula, and is no depth.
+/// A chain of operators can be as long as its formula, and does not count as nesting.
 #[test]
 fn long_chains_have_values() {
     let number = |number: f64| Ok(EvaluationOutcome::Value(Value::Number(number)));
@@ -80,7 +80,7 @@ fn long_chains_have_values() {
     assert_eq!(evaluate(&calls), error);
 }
 
-/// Each lambda contains the one before it.
+/// Each lambda contains the previous one.
 #[test]
 fn nested_lambdas_are_dropped_without_recursion() {
     let nested = "REDUCE(LAMBDA(x,x),SEQUENCE(100000),LAMBDA(a,b,LAMBDA(x,a(x))))";
@@ -89,7 +89,7 @@ fn nested_lambdas_are_dropped_without_recursion() {
     assert_eq!(limit(&evaluate(&format!("={nested}(1)"))), Some(LimitExceeded::Depth));
 }
 
-/// Each level of recursion calls several functions. The thread of a test has 2 MiB.
+/// Each level of recursion calls several functions. The stack of a test thread has 2 MiB.
 #[test]
 fn deep_recursion_does_not_exhaust_the_stack() {
     for step in [
@@ -112,7 +112,7 @@ fn recursion_is_limited() {
     assert_eq!(limit(&evaluate(recursive)), Some(LimitExceeded::Depth));
     let counted = "=LET(f,LAMBDA(g,n,IF(n=0,0,1+g(g,n-1))),f(f,50))";
     assert_eq!(evaluate(counted), Ok(EvaluationOutcome::Value(Value::Number(50.0))));
-    // The error cannot be hidden.
+    // `IFERROR` cannot catch an exceeded limit.
     let hidden = "=IFERROR(LET(f,LAMBDA(g,n,g(g,n+1)),f(f,1)),0)";
     assert_eq!(limit(&evaluate(hidden)), Some(LimitExceeded::Depth));
 }
@@ -166,7 +166,7 @@ fn cells_read_are_limited() {
     assert_eq!(evaluate_with(&source, "=IFERROR(SUM(A1:A11),0)", limits), limit);
     assert_eq!(evaluate_with(&source, "=COUNTIF(A:A,1)", limits), limit);
     assert_eq!(evaluate_with(&source, "=MATCH(-1,A:A,0)", limits), limit);
-    // Empty cells outside the used range are free.
+    // Cells outside the used range are not counted.
     assert!(evaluate_with(&source, "=SUM(B:XFD)", limits).is_ok());
 }
 
@@ -175,7 +175,7 @@ fn steps_are_limited() {
     let limits = Limits { steps: 100, ..Limits::default() };
     let limit = Err(EvaluationError::Limit(LimitExceeded::Steps { limit: 100 }));
     let terms = |count: usize| format!("=1{}", "+1".repeat(count));
-    // Each operator and each literal is a step.
+    // Each operator and each literal counts as a step.
     assert!(evaluate_with(&Numbers(1), &terms(49), limits).is_ok());
     assert_eq!(evaluate_with(&Numbers(1), &terms(50), limits), limit);
     let limits = Limits { steps: 1_000_000, ..Limits::default() };
@@ -194,7 +194,7 @@ fn steps_are_limited() {
 
 #[test]
 fn exponential_growth_ends() {
-    // Each name has twice the size of the one before it.
+    // Each variable contains twice as many values as the previous one.
     let mut formula = String::from("=LET(item_0,SEQUENCE(1000)");
     for step in 1..60 {
         formula.push_str(&format!(",item_{step},VSTACK(item_{0},item_{0})", step - 1));
@@ -205,7 +205,7 @@ fn exponential_growth_ends() {
         Some(LimitExceeded::ArrayValues { .. } | LimitExceeded::CreatedBytes { .. })
     );
     assert!(is_limited);
-    // Each call calls the function before it twice.
+    // Each function calls the previous one twice.
     let mut calls = String::from("=LET(call_0,LAMBDA(x,x+1)");
     for step in 1..60 {
         calls.push_str(&format!(",call_{step},LAMBDA(x,call_{0}(call_{0}(x)))", step - 1));
@@ -233,7 +233,7 @@ fn created_bytes_are_limited() {
     ] {
         assert_eq!(evaluate_with(&Numbers(1), formula, limits), limit, "{formula}");
     }
-    // 32 bytes for each of 31,250 values.
+    // An array of 31,250 values needs exactly 1,000,000 bytes.
     assert!(evaluate_with(&Numbers(1), "=ROWS(SEQUENCE(31250))", limits).is_ok());
     assert_eq!(evaluate_with(&Numbers(1), "=ROWS(SEQUENCE(31251))", limits), limit);
 }
@@ -271,7 +271,7 @@ fn invalid_formulas_are_errors() {
     assert_eq!(error.to_string(), "character 6: a value is missing before `*`");
 }
 
-/// Every function gets every kind of argument, and has a value or an error.
+/// Calls every function with pseudo-random arguments of all kinds.
 #[test]
 fn no_function_panics() {
     let arguments = [

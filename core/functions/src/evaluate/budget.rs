@@ -1,4 +1,4 @@
-//! Counts the work and memory of an evaluation.
+//! Counts the work and memory that an evaluation uses.
 
 use std::cell::Cell;
 
@@ -42,7 +42,7 @@ impl Budget {
         if is_over { Err(LimitExceeded::CreatedBytes { limit }) } else { Ok(()) }
     }
 
-    /// Reserves the memory of an array.
+    /// Counts the steps and the memory that an array needs.
     pub(crate) fn spend_array(&self, values: u64, limits: &Limits) -> Result<(), LimitExceeded> {
         const VALUE_BYTES: u64 = 32;
         if values > MAX_ARRAY_VALUES {
@@ -52,7 +52,7 @@ impl Budget {
         self.spend_bytes(values.saturating_mul(VALUE_BYTES), limits)
     }
 
-    /// Runs `work` one level deeper.
+    /// Runs `work` one nesting level deeper. Fails if this exceeds [`MAX_DEPTH`].
     pub(crate) fn nested<T, E: From<LimitExceeded>>(
         &self,
         work: impl FnOnce() -> Result<T, E>,
@@ -84,7 +84,7 @@ mod tests {
         let budget = Budget::default();
         assert_eq!(nest(&budget, MAX_DEPTH), Ok(()));
         assert_eq!(nest(&budget, MAX_DEPTH + 1), Err(LimitExceeded::Depth));
-        // The levels of a failed evaluation are released.
+        // The depth is restored after a failed evaluation.
         assert_eq!(nest(&budget, MAX_DEPTH), Ok(()));
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of functions and lambdas.
+//! Calls to functions and lambdas.
 
 use std::rc::Rc;
 
@@ -35,8 +35,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates an argument. An error value is passed on, so that functions that accept errors can
-    /// use it.
+    /// Evaluates an argument. An error becomes an error value, because functions such as `ISERROR`
+    /// accept error values as arguments.
     fn argument(
         &self,
         argument: Expression<'_>,
@@ -60,7 +60,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Calls a function with values, once for each value of the arrays among its single arguments.
+    /// Calls a function with evaluated arguments. If an array is passed where a single value is
+    /// expected, the function is called once for each element of the array.
     pub(crate) fn call_eager(
         &self,
         function: &'static Function,
@@ -74,7 +75,7 @@ impl Evaluator<'_> {
         for (index, operand) in operands.iter_mut().enumerate() {
             if function.passing(index) == Passing::Single {
                 let has_array = self.reduce_single(operand)?;
-                match function.refused_argument(index, operand) {
+                match function.rejected_argument_error(index, operand) {
                     Some(code) => *operand = Operand::Value(Value::Error(code)),
                     None => has_arrays |= has_array,
                 }
@@ -88,7 +89,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Reads a reference to one cell. Returns whether the operand has several values.
+    /// Replaces a reference to a single cell with the value of the cell. Returns whether the
+    /// operand has several values.
     fn reduce_single(&self, operand: &mut Operand) -> Outcome<bool> {
         match operand {
             Operand::Array(_) => Ok(true),
@@ -113,28 +115,29 @@ impl Evaluator<'_> {
         operands: &[Operand],
         body: &mut dyn FnMut(&[Operand]) -> Outcome<Operand>,
     ) -> Outcome<Operand> {
-        let is_lane = |index: usize, operand: &Operand| {
+        let is_broadcast = |index: usize, operand: &Operand| {
             let is_value = matches!(operand, Operand::Array(_) | Operand::Reference(_));
             function.passing(index) == Passing::Single && is_value
         };
-        let mut lanes = Vec::new();
+        let mut broadcast_operands = Vec::new();
         for (index, operand) in operands.iter().enumerate() {
-            if is_lane(index, operand) {
-                lanes.push(self.lane(operand)?);
+            if is_broadcast(index, operand) {
+                broadcast_operands.push(self.broadcast_operand(operand)?);
             }
         }
-        let (rows, columns) = result_size(&lanes);
+        let (rows, columns) = result_size(&broadcast_operands);
         self.spend_array(rows, columns)?;
         let mut arguments = operands.to_vec();
         let mut values = Vec::with_capacity(rows * columns);
         for row in 0..rows {
             for column in 0..columns {
                 self.spend(1)?;
-                let mut next_lane = lanes.iter();
+                let mut remaining = broadcast_operands.iter();
                 for (index, argument) in arguments.iter_mut().enumerate() {
-                    let is_lane = operands.get(index).is_some_and(|own| is_lane(index, own));
-                    if is_lane && let Some(lane) = next_lane.next() {
-                        let value = lane.at(row, column);
+                    let is_broadcast =
+                        operands.get(index).is_some_and(|operand| is_broadcast(index, operand));
+                    if is_broadcast && let Some(operand) = remaining.next() {
+                        let value = operand.at(row, column);
                         self.spend_copy(&value)?;
                         *argument = Operand::Value(value);
                     }
@@ -148,7 +151,7 @@ impl Evaluator<'_> {
         Ok(Operand::matrix(Matrix { rows, columns, values }))
     }
 
-    /// Returns the first value of an operand: an array inside an array is reduced to it.
+    /// Reduces an operand to its first value, because the elements of an array cannot be arrays.
     pub(crate) fn first_value(&self, operand: &Operand) -> Outcome<Value> {
         match operand {
             Operand::Reference(areas) => match areas.first() {
@@ -179,7 +182,7 @@ impl Evaluator<'_> {
         self.invoke(callee, operands)
     }
 
-    /// Calls a lambda or a function that is passed as an argument.
+    /// Calls a lambda, or a function that was passed as an argument.
     pub(crate) fn invoke(&self, callee: &Operand, operands: Vec<Operand>) -> Outcome<Operand> {
         self.spend(1)?;
         match callee {

@@ -1,4 +1,4 @@
-//! Reads the values of operands.
+//! Reads the cells and values of operands.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::operand::{Area, Matrix, Operand, Outcome};
 use crate::source::Block;
 
 impl Evaluator<'_> {
-    /// Returns the value of a cell.
+    /// Returns the value of the first cell of an area.
     pub(crate) fn read_cell(&self, area: Area) -> Outcome<Value> {
         self.budget.spend_cells(1, &self.context.limits)?;
         let value = self.source.cell(area.sheet, area.first);
@@ -18,7 +18,8 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// Returns the value of an operand that has one value. The value may be an error value.
+    /// Returns the value of an operand, which may be an error value. An array is reduced to its
+    /// first element. Fails with `#VALUE!` if the operand is a reference to several cells.
     pub(crate) fn single(&self, operand: &Operand) -> Outcome<Value> {
         match operand {
             Operand::Omitted => Ok(Value::Empty),
@@ -32,7 +33,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns the part of an area that can contain values.
+    /// Returns the intersection of an area with the used range of its sheet, or `None` if it is
+    /// empty.
     pub(crate) fn used_part(&self, area: Area) -> Option<Area> {
         let used = self.source.used_size(area.sheet);
         let row = used.rows.checked_sub(1)?;
@@ -41,7 +43,8 @@ impl Evaluator<'_> {
         area.intersection(Area { sheet: area.sheet, first, last: CellName { row, column } })
     }
 
-    /// Returns the values of an operand as an array. A whole column is clipped to the used rows.
+    /// Returns the values of an operand as an array. Whole rows and columns are clipped to the used
+    /// range.
     pub(crate) fn matrix(&self, operand: &Operand) -> Outcome<Rc<Matrix>> {
         match operand {
             Operand::Array(matrix) => Ok(Rc::clone(matrix)),
@@ -56,7 +59,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Clips an area that reaches the edge of the sheet to the used cells, but not below one cell.
+    /// Clips an area that extends to the last row or column of the sheet to the used range. At
+    /// least one row and one column remain.
     pub(crate) fn clipped(&self, area: Area) -> Area {
         let grid = self.source.grid_size();
         let used = self.source.used_size(area.sheet);
@@ -113,8 +117,8 @@ impl Evaluator<'_> {
         Ok(Matrix { rows, columns, values })
     }
 
-    /// Passes the used cells of an area to `visit`, column by column, in blocks. Stops at the first
-    /// error that `visit` returns.
+    /// Visits the used cells of an area in blocks, column by column. Stops when `visit` returns an
+    /// error.
     pub(crate) fn visit_blocks(
         &self,
         area: Area,
@@ -153,7 +157,7 @@ impl Evaluator<'_> {
 }
 
 impl Evaluator<'_> {
-    /// Creates an array, and reserves its memory value by value.
+    /// Creates an array by calling `value` for each row and column, and counts its memory.
     pub(crate) fn build(
         &self,
         rows: usize,
@@ -172,7 +176,7 @@ impl Evaluator<'_> {
         Ok(Matrix { rows, columns, values })
     }
 
-    /// Reserves the memory of a value of an array besides the array itself.
+    /// Counts the heap memory of an array element. Only strings use heap memory.
     pub(crate) fn spend_value(&self, value: &Value) -> Outcome<()> {
         match value {
             Value::Text(text) => {
@@ -183,7 +187,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Counts the copy of a long text as steps.
+    /// Counts the steps for copying a value, if it is a long string.
     pub(crate) fn spend_copy(&self, value: &Value) -> Outcome<()> {
         const BYTES_PER_STEP: usize = 64;
         match value {

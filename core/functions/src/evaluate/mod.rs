@@ -1,4 +1,4 @@
-//! Evaluation of expressions.
+//! Evaluates expressions.
 
 mod broadcast;
 mod budget;
@@ -21,7 +21,7 @@ use crate::parse::Formula;
 use crate::source::CellSource;
 use crate::value::{DateRules, calendar};
 
-/// The names that `LET` and `LAMBDA` define, innermost first.
+/// The variables of `LET` and the parameters of `LAMBDA` that are in scope, innermost first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scope(Option<Rc<Binding>>);
 
@@ -37,7 +37,7 @@ impl Scope {
         Self(Some(Rc::new(Binding { name: name.to_owned(), operand, outer: self.clone() })))
     }
 
-    /// Returns the operand of a name, and the number of names that were compared.
+    /// Looks up a name. Returns its operand, and the number of names that were compared.
     fn find(&self, name: &str) -> (Option<&Operand>, u64) {
         let mut scope = self;
         let mut compared = 0;
@@ -52,7 +52,8 @@ impl Scope {
     }
 }
 
-/// A lambda that contains the one before it, as `REDUCE` can build, would be dropped by recursion.
+/// Drops nested scopes and lambdas in a loop. `REDUCE` can create lambdas that are nested so deeply
+/// that dropping them recursively would overflow the stack.
 impl Drop for Scope {
     fn drop(&mut self) {
         let Some(own) = self.0.take().and_then(Rc::into_inner) else { return };
@@ -69,7 +70,7 @@ impl Drop for Scope {
     }
 }
 
-/// State of the evaluation of one formula.
+/// The state of the evaluation of a formula.
 pub(crate) struct Evaluator<'e> {
     pub(crate) source: &'e dyn CellSource,
     pub(crate) context: &'e EvaluationContext,
@@ -81,30 +82,30 @@ pub(crate) struct Evaluator<'e> {
 /// The result of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EvaluationOutcome {
-    /// One value.
+    /// A single value.
     Value(Value),
-    /// Values that spill into the cells to the right and below.
+    /// An array that spills into the cells to the right and below.
     Array(Array),
 }
 
-/// An array of values, at least one.
+/// A non-empty two-dimensional array of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// The values, row by row.
+    /// The values in row-major order.
     pub values: Vec<Value>,
 }
 
-/// A formula was not evaluated.
+/// The reason why a formula has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluationError {
-    /// The text is not a formula.
+    /// The text is not a valid formula.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// The formula needs too much work or memory.
+    /// The evaluation exceeded a limit on work or memory.
     #[error(transparent)]
     Limit(#[from] LimitExceeded),
 }
@@ -112,7 +113,7 @@ pub enum EvaluationError {
 /// Parses and evaluates a formula such as `=SUM(A1:A3)`.
 ///
 /// # Errors
-/// Returns an error if the text is not a formula, or if a limit was exceeded.
+/// Returns an error if the text is not a valid formula, or if the evaluation exceeds a limit.
 pub fn evaluate_text(
     formula: &str,
     context: &EvaluationContext,
@@ -124,7 +125,7 @@ pub fn evaluate_text(
 /// Evaluates a parsed formula.
 ///
 /// # Errors
-/// Returns an error if a limit was exceeded.
+/// Returns an error if the evaluation exceeds a limit.
 pub fn evaluate(
     formula: &Formula,
     context: &EvaluationContext,
@@ -133,16 +134,16 @@ pub fn evaluate(
     evaluate_counted(formula, context, source).0
 }
 
-/// The work of an evaluation.
+/// The work that an evaluation did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Number of cells that were read.
+    /// Number of cells read.
     pub cells_read: u64,
-    /// Number of calls, operators and values that they processed.
+    /// Number of calls, operators and processed values.
     pub steps: u64,
 }
 
-/// Evaluates a parsed formula as [`evaluate`] does, and returns its work.
+/// Like [`evaluate`], but also returns the work done, even if a limit was exceeded.
 pub fn evaluate_counted(
     formula: &Formula,
     context: &EvaluationContext,
@@ -166,20 +167,20 @@ pub fn evaluate_counted(
     (outcome, evaluator.budget.work())
 }
 
-/// Returns the value that a cell stores. An empty result is 0.
-fn stored(value: Value) -> Value {
+/// Converts a result to the value that the cell stores. An empty result becomes 0.
+fn cell_value(value: Value) -> Value {
     match value {
         Value::Empty => Value::Number(0.0),
         Value::Number(number) if !number.is_finite() => Value::Error(ErrorCode::Num),
-        // Negative zero is zero.
+        // Adding 0.0 converts negative zero to zero.
         Value::Number(number) => Value::Number(number + 0.0),
         other => other,
     }
 }
 
 impl<'e> Evaluator<'e> {
-    /// Evaluates an expression. If `is_array` is false, references to several cells are reduced to
-    /// one cell where one value is expected.
+    /// Evaluates an expression. If `is_array` is false, implicit intersection reduces references to
+    /// several cells to one cell where a single value is expected.
     pub(crate) fn evaluate(
         &self,
         expression: Expression<'_>,
@@ -232,12 +233,12 @@ impl<'e> Evaluator<'e> {
         scope: &Scope,
         is_array: bool,
     ) -> Outcome<Operand> {
-        // The chain itself has been counted as one of its links.
+        // One step for the chain has already been counted.
         self.spend(crate::number::count(chain.links.len()).saturating_sub(1))?;
         let is_array_at = |link: usize| is_array || link < chain.links_of_references;
         let mut operand = self.evaluate(expression.at(chain.first), scope, is_array_at(0))?;
-        for (place, link) in chain.links.iter().enumerate() {
-            let is_array = is_array_at(place + 1);
+        for (index, link) in chain.links.iter().enumerate() {
+            let is_array = is_array_at(index + 1);
             operand = match link {
                 Link::Operator(operator, right) => {
                     let right = expression.at(*right);
@@ -259,7 +260,7 @@ impl<'e> Evaluator<'e> {
         Ok(Operand::matrix(Matrix { rows, columns, values: values.to_vec() }))
     }
 
-    /// Returns the value of an operand; an error value is a value.
+    /// Returns the value of an operand. An error becomes an error value.
     pub(crate) fn single_or_error(&self, operand: Outcome<Operand>) -> Outcome<Value> {
         match operand.and_then(|operand| self.single(&operand)) {
             Err(Stop::Error(code)) => Ok(Value::Error(code)),
@@ -267,7 +268,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Returns how texts are converted to dates.
+    /// Returns the rules for converting text to dates.
     pub(crate) fn date_rules(&self) -> DateRules {
         let today = crate::number::to_i64(self.context.now.max(0.0));
         DateRules {
@@ -280,13 +281,13 @@ impl<'e> Evaluator<'e> {
         Ok(self.budget.spend_steps(steps, &self.context.limits)?)
     }
 
-    /// Reserves the memory of an array.
+    /// Counts the steps and the memory that an array needs.
     pub(crate) fn spend_array(&self, rows: usize, columns: usize) -> Outcome<()> {
         let values = crate::number::count(rows).saturating_mul(crate::number::count(columns));
         Ok(self.budget.spend_array(values, &self.context.limits)?)
     }
 
-    /// Reserves the memory of a text.
+    /// Counts the memory that a string needs.
     pub(crate) fn spend_text(&self, bytes: usize) -> Outcome<()> {
         Ok(self.budget.spend_bytes(crate::number::count(bytes), &self.context.limits)?)
     }
@@ -297,19 +298,19 @@ impl<'e> Evaluator<'e> {
             other => other,
         };
         let matrix = match operand {
-            Operand::Value(value) => return Ok(EvaluationOutcome::Value(stored(value))),
+            Operand::Value(value) => return Ok(EvaluationOutcome::Value(cell_value(value))),
             Operand::Lambda(_) | Operand::Function(_) => return Err(ErrorCode::Calc.into()),
             other => self.matrix(&other)?,
         };
         if !is_array || matrix.values.len() == 1 {
-            return Ok(EvaluationOutcome::Value(stored(matrix.get(0, 0).clone())));
+            return Ok(EvaluationOutcome::Value(cell_value(matrix.get(0, 0).clone())));
         }
         let (rows, columns) = (matrix.rows, matrix.columns);
         let values = match Rc::try_unwrap(matrix) {
             Ok(matrix) => matrix.values,
             Err(shared) => shared.values.clone(),
         };
-        let values = values.into_iter().map(stored).collect();
+        let values = values.into_iter().map(cell_value).collect();
         Ok(EvaluationOutcome::Array(Array { rows, columns, values }))
     }
 }

@@ -1,4 +1,4 @@
-//! Operators between values.
+//! Evaluates operators.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,12 @@ use crate::numerics::real::Real;
 use crate::operand::{Operand, Outcome, Stop};
 use crate::value::{compare, to_number_by, to_text};
 
-/// A difference of two numbers is 0 if it is smaller than this part of them, as in Excel.
-const NEGLIGIBLE_PART: f64 = 1.0 / (1_u64 << 49) as f64;
+/// Relative magnitude below which the difference of two numbers is replaced by 0, as in Excel.
+const NEGLIGIBLE_RATIO: f64 = 1.0 / (1_u64 << 49) as f64;
 
 impl Evaluator<'_> {
-    /// Applies an operator to an evaluated left operand. An error on the left wins.
+    /// Applies a binary operator to an evaluated left operand and an unevaluated right operand. If
+    /// both are errors, the result is the left error.
     pub(super) fn apply_operator(
         &self,
         operator: Operator,
@@ -38,8 +39,9 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Returns an operand without a reference to a single cell. In a formula with implicit
-    /// intersection, a reference to several cells becomes one cell.
+    /// Replaces a reference to a single cell with the value of the cell. If `is_array` is false,
+    /// implicit intersection first reduces a reference to several cells to one cell. Fails if the
+    /// value is an error value.
     pub(crate) fn value_operand(&self, operand: Operand, is_array: bool) -> Outcome<Operand> {
         let operand = match operand {
             Operand::Reference(_) if !is_array => self.intersect(operand)?,
@@ -115,7 +117,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns a text as a value, or `#VALUE!` if it is too long for a cell.
+    /// Returns a string as a value. Fails with `#VALUE!` if the string is too long for a cell.
     pub(crate) fn text_value(&self, text: String) -> Outcome<Value> {
         self.spend_text(text.len())?;
         let is_long = text.len() > crate::limits::MAX_TEXT_CHARACTERS;
@@ -141,14 +143,14 @@ fn calculate(operator: Operator, left: f64, right: f64) -> Result<f64, Stop> {
     })
 }
 
-/// Adds two numbers. Excel replaces a sum that consists of rounding errors by 0.
+/// Adds two numbers. As in Excel, a result that consists only of rounding errors is replaced by 0.
 fn add(left: f64, right: f64) -> f64 {
     let sum = left + right;
     let is_difference = left.is_sign_negative() != right.is_sign_negative();
-    if is_difference && sum.abs() < left.abs() * NEGLIGIBLE_PART { 0.0 } else { sum }
+    if is_difference && sum.abs() < left.abs() * NEGLIGIBLE_RATIO { 0.0 } else { sum }
 }
 
-/// Raises a number to a power.
+/// Raises a number to a power. Fails if the result is undefined or not finite.
 pub(crate) fn power(base: f64, exponent: f64) -> Result<f64, Stop> {
     if base == 0.0 && exponent == 0.0 {
         return Err(ErrorCode::Num.into());
@@ -158,7 +160,7 @@ pub(crate) fn power(base: f64, exponent: f64) -> Result<f64, Stop> {
     }
     let result = base.power(exponent);
     if result.is_nan() && base < 0.0 {
-        // An odd root of a negative number exists.
+        // Odd roots of negative numbers are defined, such as `(-8)^(1/3)`.
         let root = 1.0 / exponent;
         let is_odd_root = (root - root.round()).abs() < 1e-12 && root.round() % 2.0 != 0.0;
         return if is_odd_root { Ok(-(-base).power(exponent)) } else { Err(ErrorCode::Num.into()) };

@@ -13,7 +13,7 @@ use crate::parse::Formula;
 use crate::source::SheetIndex;
 
 impl Evaluator<'_> {
-    /// Returns the areas of a reference.
+    /// Resolves a reference to areas, one for each sheet.
     pub(crate) fn resolve(&self, reference: &CellReference) -> Outcome<Operand> {
         let grid = self.source.grid_size();
         let (mut top, mut bottom) =
@@ -53,7 +53,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Returns the operand of a variable, a parameter, a defined name or a function.
+    /// Resolves a name to a variable, a parameter, a defined name or a function, in this order.
     pub(crate) fn resolve_name(
         &self,
         name: &str,
@@ -79,7 +79,7 @@ impl Evaluator<'_> {
         function_of_name(plain).map(Operand::Function).ok_or(ErrorCode::Name.into())
     }
 
-    /// Returns the cells that the array result of a cell fills.
+    /// Returns the range into which the result of a cell spills.
     pub(super) fn spilled(&self, anchor: &Operand) -> Outcome<Operand> {
         let area = self.only_area(anchor)?;
         let rectangle = self.source.spilled_area(area.sheet, area.first);
@@ -87,7 +87,8 @@ impl Evaluator<'_> {
         Ok(Operand::area(Area { sheet: area.sheet, first: rectangle.first, last: rectangle.last }))
     }
 
-    /// Returns the area of a reference to one area.
+    /// Returns the area of a reference. Fails with `#VALUE!` if the operand is not a reference to a
+    /// single area.
     pub(crate) fn only_area(&self, operand: &Operand) -> Outcome<Area> {
         match operand {
             Operand::Reference(areas) => match areas.as_slice() {
@@ -98,8 +99,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Reduces a reference to the cell in the row or column of the formula, and an array to its
-    /// first value.
+    /// Applies implicit intersection, which reduces a reference to the cell in the row or column of
+    /// the formula, and an array to its first element.
     pub(crate) fn intersect(&self, operand: Operand) -> Outcome<Operand> {
         match operand {
             Operand::Reference(areas) => match areas.as_slice() {
@@ -127,7 +128,8 @@ impl Evaluator<'_> {
         Err(ErrorCode::Value.into())
     }
 
-    /// Evaluates the operators `:`, `,` and space between references.
+    /// Evaluates the range operator (`:`), the union operator (`,`) or the intersection operator (a
+    /// space).
     pub(super) fn combine_references(
         &self,
         operator: Operator,

@@ -1,4 +1,4 @@
-//! Day count conventions of bonds: the number of days and years between dates.
+//! Day count conventions of bonds, which define the number of days and years between two dates.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -9,20 +9,21 @@ use crate::operand::Outcome;
 /// A day count convention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// 0: months of 30 days, United States.
+    /// 0: 30/360 in the United States (NASD).
     Us30,
-    /// 1: actual days and years.
+    /// 1: actual/actual.
     Actual,
-    /// 2: actual days, years of 360 days.
+    /// 2: actual/360.
     Actual360,
-    /// 3: actual days, years of 365 days.
+    /// 3: actual/365.
     Actual365,
-    /// 4: months of 30 days, Europe.
+    /// 4: 30/360 in Europe.
     European30,
 }
 
 impl Basis {
-    /// Takes the basis from an argument; absent is 0.
+    /// Converts an argument to a day count convention. The default is 0. Fails with `#NUM!` for an
+    /// unknown number.
     pub(crate) fn of_argument(call: &Call<'_, '_>, index: usize) -> Outcome<Self> {
         match call.integer_or(index, 0)? {
             0 => Ok(Self::Us30),
@@ -34,7 +35,7 @@ impl Basis {
         }
     }
 
-    /// Returns the number of days from one date to a later one.
+    /// Returns the number of days from `start` to a later date.
     pub(crate) fn days(self, start: i64, end: i64) -> f64 {
         match self {
             Self::Us30 => number_of(days_30_us(date_of(start), date_of(end))),
@@ -43,7 +44,7 @@ impl Basis {
         }
     }
 
-    /// Returns the number of days of a year, where it does not depend on the year.
+    /// Returns the number of days in a year, or `None` if it depends on the year.
     pub(crate) fn days_per_year(self) -> Option<f64> {
         match self {
             Self::Us30 | Self::European30 | Self::Actual360 => Some(360.0),
@@ -52,7 +53,7 @@ impl Basis {
         }
     }
 
-    /// Returns the number of years from one date to another, as `YEARFRAC`.
+    /// Returns the number of years between two dates, like `YEARFRAC`.
     pub(crate) fn years(self, start: i64, end: i64) -> f64 {
         let (start, end) = (start.min(end), start.max(end));
         match self.days_per_year() {
@@ -70,7 +71,7 @@ fn days_30(start: Date, end: Date, start_day: i64, end_day: i64) -> i64 {
     (end.year - start.year) * 360 + (end.month - start.month) * 30 + end_day - start_day
 }
 
-/// Returns the days between dates by the rules of the NASD.
+/// Returns the number of days between two dates by the 30/360 convention of the NASD.
 pub(crate) fn days_30_us(start: Date, end: Date) -> i64 {
     let (mut start_day, mut end_day) = (start.day, end.day);
     if is_end_of_february(start) {
@@ -92,7 +93,7 @@ pub(crate) fn days_30_europe(start: Date, end: Date) -> i64 {
     days_30(start, end, start.day.min(30), end.day.min(30))
 }
 
-/// Returns the average number of days of the years that two dates span.
+/// Returns the average number of days per year between two dates, for the actual/actual convention.
 fn average_year(start: i64, end: i64) -> f64 {
     let (first, last) = (date_of(start), date_of(end));
     let is_within_a_year = first.year == last.year

@@ -1,4 +1,4 @@
-//! Rules of values: conversion, comparison, dates and number formats.
+//! Conversion and comparison of values, dates and number formats.
 
 pub(crate) mod calendar;
 pub(crate) mod day_count;
@@ -19,12 +19,14 @@ pub(crate) use text_number::parse_number;
 use crate::number::to_15_digits;
 use crate::operand::{Outcome, Stop};
 
-/// Converts a value to a number. Dates in texts are in the order of the United States.
+/// Converts a value to a number. In dates such as 2/3/2024, the month comes first. Dates without a
+/// year are rejected.
 pub(crate) fn to_number(value: &Value) -> Outcome<f64> {
     to_number_by(value, DateRules::default())
 }
 
-/// Converts a value to a number, as operators and most functions do.
+/// Converts a value to a number, like operators and most functions. `rules` specifies how dates in
+/// text are converted.
 pub(crate) fn to_number_by(value: &Value, rules: DateRules) -> Outcome<f64> {
     match value {
         Value::Empty => Ok(0.0),
@@ -35,7 +37,7 @@ pub(crate) fn to_number_by(value: &Value, rules: DateRules) -> Outcome<f64> {
     }
 }
 
-/// Converts a value to a text.
+/// Converts a value to a string.
 pub(crate) fn to_text(value: &Value) -> Outcome<String> {
     Ok(match value {
         Value::Empty => String::new(),
@@ -68,7 +70,8 @@ pub(crate) fn bool_of_text(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the place of a type in the order of values: numbers, texts, booleans, errors.
+/// Returns the rank of the type of a value in the sort order: numbers, strings, booleans, error
+/// values, empty cells.
 pub(crate) fn type_rank(value: &Value) -> u8 {
     match value {
         Value::Number(_) => 0,
@@ -79,7 +82,8 @@ pub(crate) fn type_rank(value: &Value) -> u8 {
     }
 }
 
-/// Compares two values as operators do. An empty cell equals 0, an empty text and FALSE.
+/// Compares two values, like the comparison operators. An empty cell equals 0, the empty string and
+/// FALSE.
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Empty, Value::Empty) => Ordering::Equal,
@@ -97,7 +101,7 @@ fn empty_like(other: &Value) -> Value {
     }
 }
 
-/// Compares two values of which an empty one equals only an empty one.
+/// Compares two values. An empty cell equals only another empty cell.
 pub(crate) fn compare_filled(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => compare_numbers(*left, *right),
@@ -108,7 +112,7 @@ pub(crate) fn compare_filled(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// Compares numbers by 15 significant digits.
+/// Compares two numbers, rounded to 15 significant digits.
 pub(crate) fn compare_numbers(left: f64, right: f64) -> Ordering {
     const CLOSE: f64 = 1e-14;
     let difference = (left - right).abs();
@@ -118,7 +122,7 @@ pub(crate) fn compare_numbers(left: f64, right: f64) -> Ordering {
     to_15_digits(left).partial_cmp(&to_15_digits(right)).unwrap_or(Ordering::Equal)
 }
 
-/// Compares texts without case.
+/// Compares two strings, ignoring case.
 pub(crate) fn compare_texts(left: &str, right: &str) -> Ordering {
     if left.is_ascii() && right.is_ascii() {
         let left = left.bytes().map(|byte| byte.to_ascii_lowercase());
@@ -127,7 +131,7 @@ pub(crate) fn compare_texts(left: &str, right: &str) -> Ordering {
     left.chars().flat_map(char::to_lowercase).cmp(right.chars().flat_map(char::to_lowercase))
 }
 
-/// Returns whether texts are equal without case.
+/// Returns whether two strings are equal, ignoring case.
 pub(crate) fn equal_texts(left: &str, right: &str) -> bool {
     compare_texts(left, right).is_eq()
 }

@@ -1,4 +1,4 @@
-//! Converts text to dates and times as Excel does for English (United States).
+//! Converts text to dates and times, like Excel in the locale English (United States).
 
 use super::calendar::{LAST_SERIAL, SECONDS_PER_DAY, days_in_month, number_of, serial_of};
 
@@ -17,16 +17,16 @@ const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// How texts are converted to dates.
+/// The rules for converting text to dates.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DateRules {
-    /// Year of dates without a year. Without it, these are no dates.
+    /// Year assumed for dates without a year. If it is `None`, such dates are rejected.
     pub(crate) current_year: Option<i64>,
-    /// Whether 2/3/2024 is in March.
+    /// Whether the day comes before the month, so that 2/3/2024 is March 2.
     pub(crate) is_day_first: bool,
 }
 
-/// Parses a date, a time, or a date and a time.
+/// Parses a date, a time, or a date and a time. Returns its serial number.
 pub(crate) fn parse_date_and_time(text: &str, rules: DateRules) -> Option<f64> {
     if let Some(time) = parse_time(text) {
         return Some(time);
@@ -34,10 +34,9 @@ pub(crate) fn parse_date_and_time(text: &str, rules: DateRules) -> Option<f64> {
     if let Some(date) = parse_date(text, rules) {
         return Some(number_of(date));
     }
-    // The date ends at a space or at the `T` of ISO 8601.
-    let split_places = text.match_indices([' ', 'T', 't']).map(|(place, _)| place);
-    for place in split_places {
-        let (date, time) = (text.get(..place)?, text.get(place + 1..)?);
+    // A space, or the `T` of ISO 8601, separates the date from the time.
+    for (separator, _) in text.match_indices([' ', 'T', 't']) {
+        let (date, time) = (text.get(..separator)?, text.get(separator + 1..)?);
         let date = parse_date(date.trim_matches(' '), rules);
         let time = parse_time(time.trim_matches(' '));
         if let (Some(date), Some(time)) = (date, time) {
@@ -47,7 +46,7 @@ pub(crate) fn parse_date_and_time(text: &str, rules: DateRules) -> Option<f64> {
     None
 }
 
-/// Parses a time of day such as `14:30`, `2:30:15 PM` or `2 PM`.
+/// Parses a time such as `14:30`, `2:30:15 PM` or `2 PM`. Returns a number of days.
 pub(crate) fn parse_time(text: &str) -> Option<f64> {
     let lower = text.trim_matches(' ').to_ascii_lowercase();
     let (body, half) = match lower.strip_suffix('m') {
@@ -93,10 +92,10 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A part of a date.
+/// A component of a date.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
-    /// A number and its digits.
+    /// A number and its number of digits.
     Number(i64, usize),
     Month(i64),
 }
@@ -152,7 +151,8 @@ fn valid_date(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(serial_of(year, month, day)).filter(|serial| *serial <= LAST_SERIAL)
 }
 
-/// Years of two digits are from 1930 to 2029.
+/// Converts a year with one or two digits to a year from 1930 to 2029, and returns a year with four
+/// digits as it is.
 fn full_year(year: i64, digits: usize) -> Option<i64> {
     match digits {
         4 => Some(year),
@@ -162,7 +162,7 @@ fn full_year(year: i64, digits: usize) -> Option<i64> {
     }
 }
 
-/// Splits a date at `/`, `-`, spaces and commas.
+/// Splits a date into components at `/`, `-`, spaces and commas.
 fn date_parts(text: &str) -> Option<Vec<Part>> {
     let text = text.trim_matches(' ');
     let is_separator = |character: char| matches!(character, '/' | '-' | ' ' | ',');
@@ -192,7 +192,7 @@ fn date_parts(text: &str) -> Option<Vec<Part>> {
     Some(parts)
 }
 
-/// Returns the number of a month from its name or the first three letters of it.
+/// Converts the English name of a month, or its first three letters, to a number from 1 to 12.
 fn month_number(word: &str) -> Option<i64> {
     let lower = word.to_ascii_lowercase();
     let matches = |name: &&str| **name == lower || (lower.len() == 3 && name.starts_with(&lower));

@@ -1,14 +1,14 @@
-//! Converts text to numbers as Excel does for English (United States).
+//! Converts text to numbers, like Excel in the locale English (United States).
 
 use super::text_date::{DateRules, parse_date_and_time};
 
-/// Parses a number, an amount, a percentage, a fraction, a date or a time.
+/// Parses a number, a currency amount, a percentage, a fraction, a date or a time.
 pub(crate) fn parse_number(text: &str, rules: DateRules) -> Option<f64> {
     let trimmed = text.trim_matches(' ');
     if trimmed.is_empty() {
         return None;
     }
-    // Excel does not convert dates with spaces around them.
+    // Excel does not convert dates with leading or trailing spaces.
     let date = || (trimmed == text).then(|| parse_date_and_time(text, rules)).flatten();
     parse_amount(trimmed)
         .or_else(|| parse_fraction(trimmed))
@@ -64,14 +64,14 @@ fn parse_amount(text: &str) -> Option<f64> {
         rest = before.trim_end_matches(' ');
     }
     let number = parse_digits(rest)?;
-    // 1% is 1 / 100, which is not always the same as 1 · 0.01.
+    // A percentage is divided by 100, because multiplying by 0.01 can round differently.
     Some(if factor.abs() < 1.0 { number / factor.recip().round() } else { number * factor })
 }
 
-/// Parses digits with thousands separators, a decimal point and an exponent.
+/// Parses a decimal number, optionally with thousands separators, a decimal point and an exponent.
 fn parse_digits(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(place) => (text.get(..place)?, Some(text.get(place + 1..)?)),
+        Some(index) => (text.get(..index)?, Some(text.get(index + 1..)?)),
         None => (text, None),
     };
     let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -99,7 +99,7 @@ fn parse_digits(text: &str) -> Option<f64> {
     format!("{digits}.{fraction}e{exponent}").parse().ok()
 }
 
-/// Parses a number such as `1 3/4`.
+/// Parses an integer followed by a fraction, such as `1 3/4`.
 fn parse_fraction(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),

@@ -1,4 +1,4 @@
-//! Reads `facts.txt`.
+//! Reads the workbooks in `facts.txt`, with the values that Excel calculated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ impl Sheet {
     pub(crate) fn values_in(&self, area: Rectangle) -> Vec<Value> {
         let rows = area.first.row..=area.last.row;
         rows.flat_map(|row| (area.first.column..=area.last.column).map(move |column| (row, column)))
-            .map(|place| self.cells.get(&place).cloned().unwrap_or_default())
+            .map(|key| self.cells.get(&key).cloned().unwrap_or_default())
             .collect()
     }
 }
@@ -65,7 +65,9 @@ fn value_of(field: &str) -> Value {
         "FALSE" => Value::Bool(false),
         _ => match field.parse() {
             Ok(number) => Value::Number(number),
-            Err(_) => Value::Error(field.parse().unwrap_or_else(|_| panic!("value {field}"))),
+            Err(_) => {
+                Value::Error(field.parse().unwrap_or_else(|_| panic!("invalid value {field}")))
+            }
         },
     }
 }
@@ -116,13 +118,13 @@ fn read_line(workbook: &mut Workbook, fields: &[&str]) {
 
 fn read_cell(sheet: &mut Sheet, fields: &[&str]) {
     let cell = rectangle(fields[0]).first;
-    let place = (cell.row, cell.column);
-    sheet.cells.insert(place, value_of(fields[1]));
+    let key = (cell.row, cell.column);
+    sheet.cells.insert(key, value_of(fields[1]));
     sheet.size.rows = sheet.size.rows.max(cell.row + 1);
     sheet.size.columns = sheet.size.columns.max(cell.column + 1);
     let Some(formula) = fields.get(2) else { return };
     let formula = unescaped(formula);
-    sheet.formulas.insert(place, formula.clone());
+    sheet.formulas.insert(key, formula.clone());
     let is_array = fields.len() > 3;
     let area = rectangle(if is_array { fields[3] } else { fields[0] });
     sheet.facts.push(Fact { formula, area, is_array });
@@ -138,8 +140,8 @@ impl CellSource for Workbook {
     }
 
     fn sheet_index(&self, name: &str) -> Option<SheetIndex> {
-        let place = self.sheets.iter().position(|sheet| sheet.name.eq_ignore_ascii_case(name))?;
-        u32::try_from(place).ok()
+        let index = self.sheets.iter().position(|sheet| sheet.name.eq_ignore_ascii_case(name))?;
+        u32::try_from(index).ok()
     }
 
     fn sheet_name(&self, sheet: SheetIndex) -> Option<String> {

@@ -10,15 +10,15 @@ use cellar_functions::{
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::Value;
 
-/// Number of rows.
+/// A sheet with the numbers from 1 to this number in column A.
 pub(crate) struct Numbers(pub(crate) u32);
 
 thread_local! {
     static CELLS_READ_ALONE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the number of cells that were read one by one since the last call.
-#[allow(dead_code, reason = "each test target uses a part")]
+/// Returns the number of cells that were read individually since the previous call.
+#[allow(dead_code, reason = "some test targets do not use it")]
 pub(crate) fn cells_read_alone() -> u32 {
     CELLS_READ_ALONE.take()
 }
@@ -91,7 +91,7 @@ pub(crate) fn evaluate_with(
     evaluate_text(formula, &context, source)
 }
 
-#[allow(dead_code, reason = "each test target uses a part")]
+#[allow(dead_code, reason = "some test targets do not use it")]
 pub(crate) fn evaluate_over(
     source: &dyn CellSource,
     formula: &str,
