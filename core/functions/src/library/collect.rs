@@ -1,4 +1,4 @@
-//! Collects the values of several arguments, as `SUM` and similar functions do.
+//! Visits the values of several arguments, for functions such as `SUM`.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -8,27 +8,28 @@ use crate::operand::{Operand, Outcome, Stop};
 use crate::source::Block;
 use crate::value::{DateRules, bool_of_text, parse_number, to_number};
 
-/// Where a value comes from. Texts and booleans count only if they are written in the formula.
+/// The origin of a value. Most functions convert text and booleans to numbers only if they are
+/// arguments, and skip them in cells and arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// An argument of its own.
+    /// The value is the argument itself.
     Argument,
-    /// A cell of a reference or a value of an array.
+    /// The value is read from a reference or an array.
     Cell,
 }
 
-/// How values are taken as numbers.
+/// How text and booleans in cells are converted to numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Texts {
-    /// Texts and booleans in cells are skipped, as `SUM` does.
+pub(crate) enum NonNumeric {
+    /// Text and booleans are skipped, as in `SUM`.
     Skip,
-    /// Texts in cells are 0 and booleans are 0 or 1, as `AVERAGEA` does.
-    Count,
+    /// Text counts as 0 and booleans as 0 or 1, as in `AVERAGEA`.
+    Convert,
 }
 
 impl Call<'_, '_> {
-    /// Passes all values of the arguments from `first` on to `visit`. Cells outside the used range
-    /// are left out. The order is column by column.
+    /// Calls `visit` with each value of the arguments from index `first` on. References are read
+    /// column by column, without the cells outside the used range.
     pub(crate) fn visit_values(
         &self,
         first: usize,
@@ -66,11 +67,11 @@ impl Call<'_, '_> {
         }
     }
 
-    /// Passes the numbers of the arguments from `first` on to `visit`, in blocks.
+    /// Calls `visit` with the numbers in the arguments from index `first` on, in blocks.
     pub(crate) fn visit_numbers(
         &self,
         first: usize,
-        texts: Texts,
+        non_numeric: NonNumeric,
         visit: &mut dyn FnMut(&[f64]),
     ) -> Outcome<()> {
         for operand in self.arguments.iter().skip(first) {
@@ -84,32 +85,36 @@ impl Call<'_, '_> {
                                 Ok(())
                             }
                             Block::Values(values) => values.iter().try_for_each(|value| {
-                                visit_number(Origin::Cell, value, texts, visit)
+                                visit_number(Origin::Cell, value, non_numeric, visit)
                             }),
                         })?;
                     }
                 }
                 other => self.visit_operand(other, &mut |origin, value| {
-                    visit_number(origin, value, texts, visit)
+                    visit_number(origin, value, non_numeric, visit)
                 })?,
             }
         }
         Ok(())
     }
 
-    /// Returns the numbers of the arguments from `first` on.
+    /// Returns the numbers in the arguments from index `first` on.
     pub(crate) fn numbers(&self, first: usize) -> Outcome<Vec<f64>> {
-        self.collect_numbers(first, Texts::Skip)
+        self.collect_numbers(first, NonNumeric::Skip)
     }
 
-    pub(crate) fn collect_numbers(&self, first: usize, texts: Texts) -> Outcome<Vec<f64>> {
+    pub(crate) fn collect_numbers(
+        &self,
+        first: usize,
+        non_numeric: NonNumeric,
+    ) -> Outcome<Vec<f64>> {
         let mut numbers = Vec::new();
-        self.visit_numbers(first, texts, &mut |block| numbers.extend_from_slice(block))?;
+        self.visit_numbers(first, non_numeric, &mut |block| numbers.extend_from_slice(block))?;
         self.evaluator.spend_array(numbers.len(), 1)?;
         Ok(numbers)
     }
 
-    /// Returns the numbers of one argument, row by row.
+    /// Returns the numbers in one argument, row by row.
     pub(crate) fn numbers_of(&self, index: usize) -> Outcome<Vec<f64>> {
         let mut numbers = Vec::new();
         match self.operand(index) {
@@ -118,7 +123,7 @@ impl Call<'_, '_> {
             operand => {
                 for area in self.single_areas(operand)? {
                     for value in &self.evaluator.matrix(&area)?.values {
-                        visit_number(Origin::Cell, value, Texts::Skip, &mut |block| {
+                        visit_number(Origin::Cell, value, NonNumeric::Skip, &mut |block| {
                             numbers.extend_from_slice(block);
                         })?;
                     }
@@ -128,7 +133,7 @@ impl Call<'_, '_> {
         Ok(numbers)
     }
 
-    /// Splits a reference to several areas.
+    /// Splits a reference into its areas, each clipped to the used range.
     fn single_areas(&self, operand: &Operand) -> Outcome<Vec<Operand>> {
         Ok(match operand {
             Operand::Reference(areas) => areas
@@ -141,8 +146,9 @@ impl Call<'_, '_> {
         })
     }
 
-    /// Returns the pairs of numbers at the same place of two arguments. Pairs with a text, boolean
-    /// or empty cell are left out. Fails with `#N/A` if the arguments have different lengths.
+    /// Returns the pairs of numbers at the same index of two arguments. Pairs that contain text, a
+    /// boolean or an empty cell are skipped. Fails with `#N/A` if the arguments have different
+    /// lengths.
     pub(crate) fn pairs(&self, first: usize, second: usize) -> Outcome<Vec<(f64, f64)>> {
         let (first, second) = (self.matrix(first)?, self.matrix(second)?);
         if first.values.len() != second.values.len() {
@@ -163,7 +169,7 @@ impl Call<'_, '_> {
 fn visit_number(
     origin: Origin,
     value: &Value,
-    texts: Texts,
+    non_numeric: NonNumeric,
     visit: &mut dyn FnMut(&[f64]),
 ) -> Outcome<()> {
     let number = match (origin, value) {
@@ -173,15 +179,18 @@ fn visit_number(
             parse_number(text, DateRules::default()).ok_or(Stop::Error(ErrorCode::Value))?
         }
         (Origin::Argument, value) => to_number(value)?,
-        (Origin::Cell, Value::Text(_)) if texts == Texts::Count => 0.0,
-        (Origin::Cell, Value::Bool(value)) if texts == Texts::Count => f64::from(u8::from(*value)),
+        (Origin::Cell, Value::Text(_)) if non_numeric == NonNumeric::Convert => 0.0,
+        (Origin::Cell, Value::Bool(value)) if non_numeric == NonNumeric::Convert => {
+            f64::from(u8::from(*value))
+        }
         (Origin::Cell, _) => return Ok(()),
     };
     visit(std::slice::from_ref(&number));
     Ok(())
 }
 
-/// Takes a value as a boolean, as `AND` does. Texts in cells are skipped.
+/// Converts a value to a boolean, as in `AND`. Returns `None` for text and empty cells of a range,
+/// which are skipped.
 pub(crate) fn boolean_of(origin: Origin, value: &Value) -> Outcome<Option<bool>> {
     match (origin, value) {
         (_, Value::Bool(value)) => Ok(Some(*value)),
@@ -200,7 +209,7 @@ pub(crate) fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / from_length(numbers.len())
 }
 
-/// Returns the sum of squared differences from the mean.
+/// Returns the sum of squared deviations from the mean.
 pub(crate) fn squared_deviations(numbers: &[f64]) -> f64 {
     let mean = mean(numbers);
     numbers.iter().map(|number| (number - mean).powi(2)).sum()

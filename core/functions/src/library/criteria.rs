@@ -27,13 +27,13 @@ enum Wanted {
     Bool(bool),
     Error(ErrorCode),
     Text(String, Pattern),
-    /// An empty text: empty cells and empty texts.
+    /// An empty string, which matches empty cells and empty strings.
     EmptyText,
-    /// Nothing after the operator: only empty cells.
+    /// An operator without an operand: `=` matches empty cells, and `<>` all other cells.
     Nothing,
 }
 
-/// A condition that values meet or not.
+/// A parsed criterion, such as `>=5` or `a*`.
 #[derive(Debug, Clone)]
 pub(crate) struct Criterion {
     comparison: Comparison,
@@ -141,19 +141,19 @@ impl Criterion {
     }
 }
 
-/// The part of a range that can contain values, from its first cell on.
+/// The size of the part of a range, from its first cell, that can contain values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
 
-/// The places of ranges of the same size that meet criteria.
+/// The cells that meet all criteria, in ranges of the same size.
 pub(crate) struct Selection {
     pub(crate) extent: Extent,
-    /// Column by column, whether the place meets all criteria.
+    /// Whether each cell of `extent` meets all criteria, column by column.
     pub(crate) mask: Vec<bool>,
-    /// Number of places outside `extent` that meet all criteria. Their cells are empty.
+    /// Number of cells outside `extent` that meet all criteria. All of them are empty.
     pub(crate) outside: u64,
 }
 
@@ -177,16 +177,17 @@ impl Call<'_, '_> {
         })
     }
 
-    /// Selects the places of the ranges in arguments `first`, `first + 2`, … that meet the criteria
-    /// in the arguments after them. The extent includes the values of `also`.
+    /// Selects the cells that meet all criteria. The ranges are the arguments `first`, `first + 2`,
+    /// … before `last`, and each is followed by its criterion. The extent also covers the values of
+    /// `aggregated`.
     pub(crate) fn select(
         &self,
         first: usize,
         last: usize,
-        also: Option<&Operand>,
+        aggregated: Option<&Operand>,
     ) -> Outcome<Selection> {
         let size = self.evaluator.size(self.operand(first))?;
-        let mut extent = match also {
+        let mut extent = match aggregated {
             Some(operand) => self.extent_of(operand)?,
             None => Extent { rows: 0, columns: 0 },
         };
@@ -242,8 +243,8 @@ impl Call<'_, '_> {
         })
     }
 
-    /// Passes the values of an operand within an extent to `visit`, in blocks with their place,
-    /// column by column.
+    /// Calls `visit` with the values of an operand within an extent, column by column. The values
+    /// are passed in blocks, each with the index of its first value.
     pub(crate) fn visit_extent(
         &self,
         operand: &Operand,
@@ -264,16 +265,16 @@ impl Call<'_, '_> {
         let area = self.evaluator.only_area(operand)?;
         for column in 0..extent.columns {
             let place = column * extent.rows;
-            self.visit_part(area, column, extent.rows, &mut |row, block| {
+            self.visit_extent_column(area, column, extent.rows, &mut |row, block| {
                 visit(place + row, block)
             })?;
         }
         Ok(())
     }
 
-    /// Passes the first rows of a column of an area to `visit`, with empty cells after the used
-    /// range.
-    fn visit_part(
+    /// Calls `visit` with the first `rows` rows of a column of an area, in blocks. Cells below the
+    /// used range are passed as empty cells.
+    fn visit_extent_column(
         &self,
         area: crate::operand::Area,
         column: usize,
@@ -299,7 +300,8 @@ impl Call<'_, '_> {
         if missing > 0 { visit(row, Block::Empty(missing)) } else { Ok(()) }
     }
 
-    /// Passes the selected numbers of an operand to `visit`. A selected error value is the result.
+    /// Calls `visit` with the selected numbers of an operand. Fails with the first selected error
+    /// value.
     pub(crate) fn visit_selected(
         &self,
         operand: &Operand,

@@ -1,4 +1,4 @@
-//! Database functions: totals of the records that meet criteria.
+//! Database functions, which aggregate the records that meet criteria.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -112,7 +112,8 @@ fn field_of(database: &Matrix, field: &Value) -> Outcome<usize> {
     }
 }
 
-/// Each row of criteria is an alternative; all conditions of a row must hold.
+/// Parses the criteria range into one list of conditions per row. A record is selected if it meets
+/// all conditions of at least one row.
 fn conditions_of(database: &Matrix, criteria: &Matrix) -> Outcome<Vec<Vec<(usize, Criterion)>>> {
     ensure(criteria.rows > 1, ErrorCode::Value)?;
     let columns: Vec<Option<usize>> = criteria
@@ -130,7 +131,7 @@ fn conditions_of(database: &Matrix, criteria: &Matrix) -> Outcome<Vec<Vec<(usize
             if *value == Value::Empty {
                 continue;
             }
-            // No record meets a condition on a column that does not exist.
+            // A condition on a column that does not exist is never met.
             let column = column.unwrap_or(database.columns);
             alternative.push((column, database_criterion(value)));
         }
@@ -139,7 +140,8 @@ fn conditions_of(database: &Matrix, criteria: &Matrix) -> Outcome<Vec<Vec<(usize
     Ok(alternatives)
 }
 
-/// A text without an operator matches all texts that start with it.
+/// Converts a cell of the criteria range to a criterion. Text without an operator is matched as a
+/// prefix.
 fn database_criterion(value: &Value) -> Criterion {
     match value {
         Value::Text(text)
@@ -166,10 +168,11 @@ fn numbers(call: &Call<'_, '_>) -> Outcome<Vec<f64>> {
     Ok(numbers)
 }
 
-/// Returns the variance of a sample (1 degree of freedom less) or of the population.
-fn variance(call: &Call<'_, '_>, lost_freedom: f64) -> Outcome<f64> {
+/// Computes the variance. `correction` is 1 for a sample (Bessel's correction) and 0 for a
+/// population.
+fn variance(call: &Call<'_, '_>, correction: f64) -> Outcome<f64> {
     let numbers = numbers(call)?;
-    let freedom = from_length(numbers.len()) - lost_freedom;
+    let freedom = from_length(numbers.len()) - correction;
     ensure(freedom > 0.0, ErrorCode::Div0)?;
     Ok(squared_deviations(&numbers) / freedom)
 }

@@ -1,4 +1,4 @@
-//! Dates and times.
+//! Date and time functions.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Takes an argument as a day. Texts may be dates without a year.
+/// Converts an argument to the serial number of a date. Text may be a date without a year.
 fn serial(call: &Call<'_, '_>, index: usize) -> Outcome<i64> {
     valid_serial(date_number(call, index)?)
 }
@@ -125,7 +125,8 @@ fn time_of_parts(call: &Call<'_, '_>) -> Outcome<Operand> {
 }
 
 fn days_360(call: &Call<'_, '_>) -> Outcome<Operand> {
-    /// Times in the last half second of a day belong to the next day.
+    /// Half a second, in days. Times in the last half second of a day are rounded up to the next
+    /// day.
     const HALF_SECOND: f64 = 0.5 / 86_400.0;
     let day = |index: usize| -> Outcome<Date> {
         Ok(date_of(valid_serial(date_number(call, index)? + HALF_SECOND)?))
@@ -177,7 +178,7 @@ fn weekday_number(call: &Call<'_, '_>) -> Outcome<Operand> {
 }
 
 fn iso_week(serial: i64) -> i64 {
-    // The week belongs to the year of its Thursday.
+    // An ISO week belongs to the year that contains its Thursday.
     let thursday = serial + 3 - (weekday(serial) + 6) % 7;
     let year = date_of(thursday.max(0)).year;
     (thursday - serial_of(year, 1, 1)) / 7 + 1
@@ -197,7 +198,7 @@ fn week_number(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(from_i64((serial - new_year + offset) / 7 + 1))
 }
 
-/// The days of the week that are free, from Monday on.
+/// Whether each day of the week is a weekend day, starting with Monday.
 type Weekend = [bool; 7];
 
 fn weekend_argument(call: &Call<'_, '_>, index: Option<usize>) -> Outcome<Weekend> {

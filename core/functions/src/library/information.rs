@@ -62,7 +62,7 @@ fn first_value(call: &Call<'_, '_>) -> Outcome<Value> {
     call.evaluator.first_value(call.operand(0))
 }
 
-/// Returns 1 for an odd number. Booleans have no parity.
+/// Returns 1 for an odd number and 0 for an even number. Fails with `#VALUE!` for a boolean.
 fn parity(call: &Call<'_, '_>) -> Outcome<i64> {
     ensure(!matches!(call.value(0)?, Value::Bool(_)), ErrorCode::Value)?;
     let number = call.number(0)?.trunc();
@@ -205,7 +205,8 @@ fn cell(call: &Call<'_, '_>) -> Outcome<Operand> {
     })
 }
 
-/// Returns the absolute address of a cell, with the sheet if it is another one.
+/// Returns the absolute address of a cell, preceded by the sheet name if the cell is not on the
+/// sheet of the formula.
 fn address_text(call: &Call<'_, '_>, area: Area) -> Outcome<String> {
     let address = format!("${}${}", column_name(area.first.column), u64::from(area.first.row) + 1);
     if area.sheet == call.evaluator.context.sheet {

@@ -1,4 +1,4 @@
-//! Logical functions, and functions that take functions.
+//! Logical functions, and functions that define or call lambdas.
 
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("XOR", 1, MANY, "w", |call| Ok(fold_booleans(call, |odd, next| odd != next)?.into())),
 ];
 
-/// Combines all booleans of the arguments. Without any, the result is `#VALUE!`.
+/// Combines all booleans in the arguments. Fails with `#VALUE!` if there are none.
 fn fold_booleans(call: &Call<'_, '_>, combine: fn(bool, bool) -> bool) -> Outcome<bool> {
     let mut result = None;
     call.visit_values(0, &mut |origin, value| {
@@ -55,7 +55,7 @@ impl LazyCall<'_, '_> {
         }
     }
 
-    /// Evaluates an argument to a value or an array. An error is a value.
+    /// Evaluates an argument to a value or an array. An error becomes an error value.
     fn value_or_array(&self, index: usize) -> Outcome<Operand> {
         let operand = self
             .evaluate(index)
@@ -66,7 +66,7 @@ impl LazyCall<'_, '_> {
         }
     }
 
-    /// Returns a branch as it is. A branch that is left out between commas is 0.
+    /// Evaluates the branch that a condition selects. An omitted branch is 0.
     fn branch(&self, index: usize) -> Outcome<Operand> {
         match self.evaluate(index)? {
             Operand::Omitted => Ok(0.0.into()),
@@ -210,7 +210,8 @@ fn switch_array(call: &LazyCall<'_, '_>, subject: Operand) -> Outcome<Operand> {
     })
 }
 
-/// Returns the parameter of a name. `[name]` is optional; workbooks store it as `_xlop.name`.
+/// Converts a name to a parameter. Brackets mark an optional parameter: `[name]` in a formula,
+/// stored as `_xlop.name` in workbooks.
 fn parameter_of(expression: Expression<'_>) -> Outcome<Parameter> {
     match expression.node() {
         Node::Name(name) => {
@@ -249,7 +250,8 @@ fn lambda(call: &LazyCall<'_, '_>) -> Outcome<Operand> {
     Ok(Operand::Lambda(Rc::new(Lambda { parameters, body, scope: call.scope.clone() })))
 }
 
-/// Calls the last argument with operands, and returns the first value of the result.
+/// Calls the lambda in argument `callee` and returns its result as a single value. An error becomes
+/// an error value.
 fn invoke_for_value(call: &Call<'_, '_>, callee: usize, operands: Vec<Operand>) -> Outcome<Value> {
     let result = call.invoke(callee, operands);
     let value = match result.and_then(|result| single_result(call, &result)) {
@@ -260,7 +262,8 @@ fn invoke_for_value(call: &Call<'_, '_>, callee: usize, operands: Vec<Operand>) 
     Ok(value)
 }
 
-/// A result of several values inside an array is `#CALC!`.
+/// Converts the result of a lambda to a single value. Fails with `#CALC!` for an array or a range
+/// of several cells, because arrays cannot be nested.
 fn single_result(call: &Call<'_, '_>, result: &Operand) -> Outcome<Value> {
     match result {
         Operand::Array(_) => Err(ErrorCode::Calc.into()),
@@ -331,7 +334,8 @@ fn map(call: &Call<'_, '_>) -> Outcome<Operand> {
     Ok(Matrix { rows, columns, values }.into())
 }
 
-/// Returns the start and the values of `REDUCE` and `SCAN`. Without a start, the first value is it.
+/// Computes `REDUCE`. If the initial value is omitted, the first value of the array is used
+/// instead.
 fn reduce(call: &Call<'_, '_>) -> Outcome<Operand> {
     let matrix = call.matrix(1)?;
     let mut values = matrix.values.iter();

@@ -1,4 +1,4 @@
-//! The functions, by the categories of Excel.
+//! The built-in functions, grouped into Excel's categories.
 
 mod collect;
 mod criteria;
@@ -15,7 +15,7 @@ mod text;
 
 use crate::function::Function;
 
-/// Returns all functions.
+/// Returns all built-in functions.
 pub(crate) fn all_functions() -> impl Iterator<Item = &'static Function> {
     [database::FUNCTIONS, date_and_time::FUNCTIONS, information::FUNCTIONS, logical::FUNCTIONS]
         .into_iter()

@@ -1,6 +1,6 @@
-//! Bessel functions of integer order, by the approximations that Excel uses. They are exact to about
-//! eight digits: polynomials for orders 0 and 1 (Abramowitz and Stegun 9.4 and 9.8, Hart), and
-//! recurrences for the others.
+//! Bessel functions of integer order, computed by the same approximations as in Excel. Orders 0 and
+//! 1 use polynomials (Abramowitz and Stegun 9.4 and 9.8, Hart), and higher orders use recurrences.
+//! Results are accurate to about eight digits.
 
 use crate::numerics::real::Real;
 
@@ -9,13 +9,15 @@ const TWO_OVER_PI: f64 = 0.636_619_772;
 #[allow(clippy::approx_constant, reason = "Excel uses these digits")]
 const QUARTER_PI: f64 = 0.785_398_164;
 const THREE_QUARTERS_PI: f64 = 2.356_194_491;
-/// From here on, the functions of the first two kinds are waves with a slowly changing amplitude.
-const WAVE_START: f64 = 8.0;
-/// Controls at which order backward recurrences start.
+/// The smallest |x| for which the Bessel functions of the first and second kind are computed by
+/// their asymptotic expansions.
+const ASYMPTOTIC_START: f64 = 8.0;
+/// Larger values start the backward recurrences at a higher order, which makes them more accurate.
 const ACCURACY: usize = 40;
-const LARGE: f64 = 1e10;
+/// Backward recurrences are rescaled when a value exceeds this threshold, to prevent overflow.
+const RESCALING_THRESHOLD: f64 = 1e10;
 
-/// Evaluates a polynomial; the coefficient of the highest power is last.
+/// Evaluates a polynomial by Horner's method. The coefficients are in ascending order of powers.
 fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
@@ -31,7 +33,8 @@ const ODD_0: [f64; 5] = [
 ];
 const EVEN_1: [f64; 5] =
     [1.0, 0.183_105e-2, -0.351_639_649_6e-4, 0.245_752_017_4e-5, -0.240_337_019e-6];
-/// Excel has one coefficient twice, so that its BESSELJ has only five digits from 8 on.
+/// A copy of `EVEN_1` with one coefficient repeated. Excel's BESSELJ contains this error, so its
+/// results for |x| ≥ 8 are accurate to only five digits.
 const EVEN_1_OF_J: [f64; 6] = [
     1.0,
     0.183_105e-2,
@@ -43,9 +46,10 @@ const EVEN_1_OF_J: [f64; 6] = [
 const ODD_1: [f64; 5] =
     [0.046_874_999_95, -0.200_269_087_3e-3, 0.844_919_909_6e-5, -0.882_289_87e-6, 0.105_787_412e-6];
 
-/// Returns the functions of the first and second kind for large numbers.
-fn wave(x: f64, phase: f64, even: &[f64], odd: &[f64]) -> (f64, f64) {
-    let z = WAVE_START / x;
+/// Computes the Bessel functions of the first and second kind for large `x` by their asymptotic
+/// expansions.
+fn asymptotic_expansions(x: f64, phase: f64, even: &[f64], odd: &[f64]) -> (f64, f64) {
+    let z = ASYMPTOTIC_START / x;
     let angle = x - phase;
     let (even, odd) = (polynomial(z * z, even), z * polynomial(z * z, odd));
     let amplitude = (TWO_OVER_PI / x).sqrt();
@@ -56,8 +60,8 @@ fn wave(x: f64, phase: f64, even: &[f64], odd: &[f64]) -> (f64, f64) {
 }
 
 fn j_zero(x: f64) -> f64 {
-    if x.abs() >= WAVE_START {
-        return wave(x.abs(), QUARTER_PI, &EVEN_0, &ODD_0).0;
+    if x.abs() >= ASYMPTOTIC_START {
+        return asymptotic_expansions(x.abs(), QUARTER_PI, &EVEN_0, &ODD_0).0;
     }
     let above = [
         57_568_490_574.0,
@@ -73,8 +77,9 @@ fn j_zero(x: f64) -> f64 {
 }
 
 fn j_one(x: f64) -> f64 {
-    if x.abs() >= WAVE_START {
-        return wave(x.abs(), THREE_QUARTERS_PI, &EVEN_1_OF_J, &ODD_1).0 * x.signum();
+    if x.abs() >= ASYMPTOTIC_START {
+        return asymptotic_expansions(x.abs(), THREE_QUARTERS_PI, &EVEN_1_OF_J, &ODD_1).0
+            * x.signum();
     }
     let above = [
         72_362_614_232.0,
@@ -90,8 +95,8 @@ fn j_one(x: f64) -> f64 {
 }
 
 fn y_zero(x: f64) -> f64 {
-    if x >= WAVE_START {
-        return wave(x, QUARTER_PI, &EVEN_0, &ODD_0).1;
+    if x >= ASYMPTOTIC_START {
+        return asymptotic_expansions(x, QUARTER_PI, &EVEN_0, &ODD_0).1;
     }
     let above = [
         -2_957_821_389.0,
@@ -107,8 +112,8 @@ fn y_zero(x: f64) -> f64 {
 }
 
 fn y_one(x: f64) -> f64 {
-    if x >= WAVE_START {
-        return wave(x, THREE_QUARTERS_PI, &EVEN_1, &ODD_1).1;
+    if x >= ASYMPTOTIC_START {
+        return asymptotic_expansions(x, THREE_QUARTERS_PI, &EVEN_1, &ODD_1).1;
     }
     let above = [
         -0.490_060_494_3e13,
@@ -131,8 +136,9 @@ fn y_one(x: f64) -> f64 {
         + TWO_OVER_PI * (j_one(x) * x.natural_logarithm() - 1.0 / x)
 }
 
-/// Where the modified functions change their approximation.
+/// The |x| below which `i_zero` and `i_one` use the approximation for small arguments.
 const I_LIMIT: f64 = 3.75;
+/// The largest `x` for which `k_zero` and `k_one` use the approximation for small arguments.
 const K_LIMIT: f64 = 2.0;
 
 fn i_zero(x: f64) -> f64 {
@@ -237,8 +243,9 @@ fn k_one(x: f64) -> f64 {
     (-x).exponential() / x.sqrt() * polynomial(K_LIMIT / x, &coefficients)
 }
 
-/// Returns the function of an order from those of orders 0 and 1. `sign` is that of the lower order.
-fn upward(x: f64, order: usize, zero: f64, one: f64, sign: f64) -> f64 {
+/// Computes the Bessel function of order `order` by forward recurrence from orders 0 and 1. `sign`
+/// is the sign of the lower-order term in the recurrence.
+fn forward_recurrence(x: f64, order: usize, zero: f64, one: f64, sign: f64) -> f64 {
     let (mut below, mut current) = (zero, one);
     if order == 0 {
         return zero;
@@ -253,12 +260,13 @@ fn with_parity(value: f64, x: f64, order: usize) -> f64 {
     if x < 0.0 && !order.is_multiple_of(2) { -value } else { value }
 }
 
-fn half_start(order: usize) -> usize {
+/// Returns an order at which a backward recurrence down to `order` can start.
+fn recurrence_start(order: usize) -> usize {
     let root = crate::number::to_length(((ACCURACY * order) as f64).sqrt());
     order + root
 }
 
-/// Returns the function of the first kind.
+/// Computes the Bessel function of the first kind.
 pub(crate) fn bessel_j(x: f64, order: usize) -> f64 {
     let absolute = x.abs();
     match order {
@@ -266,18 +274,19 @@ pub(crate) fn bessel_j(x: f64, order: usize) -> f64 {
         1 => return j_one(x),
         _ if absolute == 0.0 => return 0.0,
         _ if absolute > order as f64 => {
-            let value = upward(absolute, order, j_zero(absolute), j_one(absolute), -1.0);
+            let value =
+                forward_recurrence(absolute, order, j_zero(absolute), j_one(absolute), -1.0);
             return with_parity(value, x, order);
         }
         _ => {}
     }
     let (mut above, mut current) = (0.0, 1.0_f64);
     let (mut result, mut sum) = (0.0, 0.0);
-    for step in (1..=2 * (half_start(order) / 2)).rev() {
+    for step in (1..=2 * (recurrence_start(order) / 2)).rev() {
         (above, current) = (current, 2.0 * step as f64 / absolute * current - above);
-        if current.abs() > LARGE {
-            (above, current) = (above / LARGE, current / LARGE);
-            (result, sum) = (result / LARGE, sum / LARGE);
+        if current.abs() > RESCALING_THRESHOLD {
+            (above, current) = (above / RESCALING_THRESHOLD, current / RESCALING_THRESHOLD);
+            (result, sum) = (result / RESCALING_THRESHOLD, sum / RESCALING_THRESHOLD);
         }
         if !step.is_multiple_of(2) {
             sum += current;
@@ -289,12 +298,12 @@ pub(crate) fn bessel_j(x: f64, order: usize) -> f64 {
     with_parity(result / (2.0 * sum - current), x, order)
 }
 
-/// Returns the function of the second kind of a positive number.
+/// Computes the Bessel function of the second kind. `x` must be positive.
 pub(crate) fn bessel_y(x: f64, order: usize) -> f64 {
-    upward(x, order, y_zero(x), y_one(x), -1.0)
+    forward_recurrence(x, order, y_zero(x), y_one(x), -1.0)
 }
 
-/// Returns the modified function of the first kind.
+/// Computes the modified Bessel function of the first kind.
 pub(crate) fn bessel_i(x: f64, order: usize) -> f64 {
     match order {
         0 => return i_zero(x),
@@ -304,10 +313,14 @@ pub(crate) fn bessel_i(x: f64, order: usize) -> f64 {
     }
     let (mut above, mut current) = (0.0, 1.0_f64);
     let mut result = 0.0;
-    for step in (1..=2 * half_start(order)).rev() {
+    for step in (1..=2 * recurrence_start(order)).rev() {
         (above, current) = (current, 2.0 * step as f64 / x.abs() * current + above);
-        if current.abs() > LARGE {
-            (above, current, result) = (above / LARGE, current / LARGE, result / LARGE);
+        if current.abs() > RESCALING_THRESHOLD {
+            (above, current, result) = (
+                above / RESCALING_THRESHOLD,
+                current / RESCALING_THRESHOLD,
+                result / RESCALING_THRESHOLD,
+            );
         }
         if step == order {
             result = above;
@@ -316,7 +329,7 @@ pub(crate) fn bessel_i(x: f64, order: usize) -> f64 {
     with_parity(result * i_zero(x) / current, x, order)
 }
 
-/// Returns the modified function of the second kind of a positive number.
+/// Computes the modified Bessel function of the second kind. `x` must be positive.
 pub(crate) fn bessel_k(x: f64, order: usize) -> f64 {
-    upward(x, order, k_zero(x), k_one(x), 1.0)
+    forward_recurrence(x, order, k_zero(x), k_one(x), 1.0)
 }

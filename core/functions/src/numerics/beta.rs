@@ -1,4 +1,4 @@
-//! The incomplete beta function.
+//! The beta function and the regularized incomplete beta function.
 
 use super::gamma::ln_gamma;
 use crate::numerics::real::Real;
@@ -7,12 +7,13 @@ pub(crate) fn ln_beta(a: f64, b: f64) -> f64 {
     ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
 }
 
-/// Returns the regularized incomplete beta function.
+/// Computes the regularized incomplete beta function Iₓ(a, b).
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     incomplete_beta_of_parts(a, b, x, 1.0 - x)
 }
 
-/// Returns the function where `rest` is 1 − `x`, which may be too small to compute from `x`.
+/// Computes the regularized incomplete beta function Iₓ(a, b). `rest` is 1 − `x`, which the caller
+/// passes because computing it from an `x` close to 1 would lose digits.
 pub(crate) fn incomplete_beta_of_parts(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -29,7 +30,7 @@ pub(crate) fn incomplete_beta_of_parts(a: f64, b: f64, x: f64, rest: f64) -> f64
     }
 }
 
-/// Evaluates the continued fraction by Lentz's method.
+/// Evaluates the continued fraction of the incomplete beta function by Lentz's method.
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const MOST_TERMS: u32 = 20_000;

@@ -1,8 +1,7 @@
-//! Complex numbers.
+//! Arithmetic and elementary functions of complex numbers.
 
 use crate::numerics::real::Real;
 
-/// A complex number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Complex {
     pub(crate) real: f64,

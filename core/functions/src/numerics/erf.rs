@@ -1,9 +1,9 @@
-//! The error function and the normal distribution.
+//! The error function and the standard normal distribution.
 
 use crate::numerics::real::Real;
 use std::f64::consts::{PI, SQRT_2};
 
-/// From here on, the continued fraction is more exact than the series.
+/// The smallest `x` for which the continued fraction is more accurate than the series.
 const FRACTION_START: f64 = 2.0;
 
 pub(crate) fn erf(x: f64) -> f64 {
@@ -28,7 +28,7 @@ fn series(x: f64) -> f64 {
     2.0 / PI.sqrt() * (-x * x).exponential() * sum
 }
 
-/// Returns erfc(x) by a continued fraction, from the last term on.
+/// Computes erfc(x) by a continued fraction, evaluated from the innermost term outwards.
 fn fraction(x: f64) -> f64 {
     const TERMS: u32 = 200;
     if x > 30.0 {
@@ -41,7 +41,7 @@ fn fraction(x: f64) -> f64 {
     (-x * x).exponential() / (PI.sqrt() * value)
 }
 
-/// Returns the probability that a standard normal variable is at most `z`.
+/// Computes the cumulative distribution function of the standard normal distribution.
 pub(crate) fn normal_cumulative(z: f64) -> f64 {
     0.5 * erfc(-z / SQRT_2)
 }
@@ -50,7 +50,8 @@ pub(crate) fn normal_density(z: f64) -> f64 {
     (-z * z / 2.0).exponential() / (2.0 * PI).sqrt()
 }
 
-/// Returns the `z` below which a standard normal variable is with a probability.
+/// Computes the inverse of the cumulative distribution function of the standard normal
+/// distribution.
 pub(crate) fn normal_inverse(probability: f64) -> f64 {
     if probability == 0.5 {
         return 0.0;
@@ -58,7 +59,7 @@ pub(crate) fn normal_inverse(probability: f64) -> f64 {
     if probability > 0.5 {
         return -normal_inverse(1.0 - probability);
     }
-    // A first guess, improved by Halley's method.
+    // A rational approximation (Abramowitz and Stegun 26.2.23), refined by Halley's method.
     let t = (-2.0 * probability.natural_logarithm()).sqrt();
     let numerator = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let denominator = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));

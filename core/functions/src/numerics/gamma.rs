@@ -1,10 +1,10 @@
-//! The gamma function and its incomplete forms.
+//! The gamma function and the incomplete gamma functions.
 
 use crate::numerics::real::Real;
 use std::f64::consts::PI;
 
 #[allow(clippy::excessive_precision, reason = "the digits are as published")]
-/// Coefficients of Lanczos' approximation, computed by Paul Godfrey for g = 607/128.
+/// Coefficients of the Lanczos approximation for g = 607/128, computed by Paul Godfrey.
 const LANCZOS: [f64; 15] = [
     0.999_999_999_999_997_1,
     57.156_235_665_862_92,
@@ -26,7 +26,7 @@ const LANCZOS_G: f64 = 607.0 / 128.0;
 const LN_SQRT_2_PI: f64 = 0.918_938_533_204_672_7;
 const LARGEST_FACTORIAL: f64 = 170.0;
 
-/// Returns the natural logarithm of the gamma function of a positive number.
+/// Computes the natural logarithm of the gamma function. `x` must be positive.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     if x < 0.5 {
         return (PI / (PI * x).sine()).natural_logarithm() - ln_gamma(1.0 - x);
@@ -46,7 +46,7 @@ pub(crate) fn ln_gamma(x: f64) -> f64 {
     LN_SQRT_2_PI + (shifted + 0.5) * base.natural_logarithm() - base + sum.natural_logarithm()
 }
 
-/// Returns the gamma function, or an infinite number at its poles.
+/// Computes the gamma function. Returns infinity at its poles.
 pub(crate) fn gamma(x: f64) -> f64 {
     if x.fract() == 0.0 && x > 0.0 && x <= LARGEST_FACTORIAL + 1.0 {
         let mut product = 1.0;
@@ -64,7 +64,8 @@ pub(crate) fn gamma(x: f64) -> f64 {
         return PI / ((PI * x).sine() * gamma(1.0 - x));
     }
     if x > 12.0 && x < LARGEST_FACTORIAL + 2.0 {
-        // Products of factors near 10 are more exact than the exponential of a large logarithm.
+        // The recurrence Γ(x + 1) = x·Γ(x) from an argument near 10 is more accurate than the
+        // exponential of a large logarithm.
         let steps = (x - 10.0).floor();
         let base = x - steps;
         let mut product = gamma(base);
@@ -78,7 +79,7 @@ pub(crate) fn gamma(x: f64) -> f64 {
     ln_gamma(x).exponential()
 }
 
-/// Returns the part of the gamma function below `x`, from 0 to 1.
+/// Computes the regularized lower incomplete gamma function P(a, x).
 pub(crate) fn lower_gamma(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -86,7 +87,7 @@ pub(crate) fn lower_gamma(a: f64, x: f64) -> f64 {
     if x < a + 1.0 { gamma_series(a, x) } else { 1.0 - gamma_fraction(a, x) }
 }
 
-/// Returns the part of the gamma function above `x`, from 0 to 1.
+/// Computes the regularized upper incomplete gamma function Q(a, x).
 pub(crate) fn upper_gamma(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
@@ -94,7 +95,7 @@ pub(crate) fn upper_gamma(a: f64, x: f64) -> f64 {
     if x < a + 1.0 { 1.0 - gamma_series(a, x) } else { gamma_fraction(a, x) }
 }
 
-/// Returns xᵃ · e⁻ˣ / Γ(a).
+/// Computes xᵃ · e⁻ˣ / Γ(a).
 pub(crate) fn gamma_factor(a: f64, x: f64) -> f64 {
     (a * x.natural_logarithm() - x - ln_gamma(a)).exponential()
 }

@@ -1,4 +1,4 @@
-//! Linear algebra with matrices of rows.
+//! Linear algebra. Matrices are stored as vectors of rows unless noted otherwise.
 
 /// Returns the determinant of a square matrix.
 pub(crate) fn determinant(mut rows: Vec<Vec<f64>>) -> f64 {
@@ -58,7 +58,8 @@ fn value(rows: &[Vec<f64>], row: usize, column: usize) -> f64 {
     rows.get(row).and_then(|row| row.get(column)).copied().unwrap_or(0.0)
 }
 
-/// Returns the row with the largest value in the column, or `None` if all are practically 0.
+/// Returns the pivot row for column `step`: the row from `step` on with the largest absolute value
+/// in that column. Returns `None` if that value is negligible and the matrix therefore singular.
 fn pivot_row(rows: &[Vec<f64>], step: usize) -> Option<usize> {
     const NEGLIGIBLE: f64 = 1e-15;
     let size = |row: &usize| value(rows, *row, step).abs();
@@ -75,9 +76,8 @@ fn subtract_row(rows: &mut [Vec<f64>], row: usize, other: usize, factor: f64) {
     }
 }
 
-/// Solves the normal equations of a least squares problem by QR decomposition with Householder
-/// reflections. Returns the coefficients, and the inverse of XᵀX for standard errors. A column that
-/// depends on the columns before it gets the coefficient 0 and no standard error.
+/// Solves a linear least squares problem by QR decomposition with the modified Gram-Schmidt
+/// process. A column that is linearly dependent on the columns before it gets the coefficient 0.
 pub(crate) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> LeastSquares {
     let mut basis: Vec<Option<Vec<f64>>> = Vec::new();
     let mut triangle: Vec<Vec<f64>> = Vec::new();
@@ -87,7 +87,7 @@ pub(crate) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> LeastSquare
         let original = dot(column, column).sqrt();
         let mut vector = column.clone();
         let mut coefficients = vec![0.0; basis.len()];
-        // The second pass removes the rounding errors of the first.
+        // The second orthogonalization pass removes the rounding errors of the first.
         for _ in 0..2 {
             for (direction, coefficient) in basis.iter().zip(&mut coefficients) {
                 let Some(direction) = direction else { continue };
@@ -117,19 +117,19 @@ pub(crate) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> LeastSquare
     LeastSquares { solution, inverse_diagonal, kept, residual: dot(&rest, &rest) }
 }
 
-/// The solution of a least squares problem.
+/// The solution of a least squares problem. Each vector has one element for each column of X.
 pub(crate) struct LeastSquares {
     pub(crate) solution: Vec<f64>,
-    /// Diagonal of the inverse of XᵀX.
+    /// The diagonal of (XᵀX)⁻¹, from which standard errors are computed.
     pub(crate) inverse_diagonal: Vec<f64>,
-    /// Whether the column is independent of the columns before it.
+    /// Whether each column is linearly independent of the columns before it.
     pub(crate) kept: Vec<bool>,
-    /// Sum of squared residuals.
+    /// The sum of squared residuals.
     pub(crate) residual: f64,
 }
 
-/// `triangle` has one entry for each column: its coefficients of the directions before it and its
-/// own length.
+/// Solves R·x = `projections` by back substitution. `triangle` contains the columns of the upper
+/// triangular matrix R. Columns that are not `kept` get the coefficient 0.
 fn back_substitution(triangle: &[Vec<f64>], kept: &[bool], projections: &[f64]) -> Vec<f64> {
     let size = triangle.len();
     let mut solution = vec![0.0; size];
@@ -148,7 +148,7 @@ fn back_substitution(triangle: &[Vec<f64>], kept: &[bool], projections: &[f64]) 
     solution
 }
 
-/// Returns the sums of squares of the rows of the inverse of the triangle.
+/// Returns the diagonal of (XᵀX)⁻¹. Each element is the sum of squares of a row of R⁻¹.
 fn inverse_diagonal(triangle: &[Vec<f64>], kept: &[bool]) -> Vec<f64> {
     let size = triangle.len();
     let mut diagonal = vec![0.0; size];

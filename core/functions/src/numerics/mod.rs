@@ -1,4 +1,4 @@
-//! Numerical methods, without anything of spreadsheets.
+//! Numerical methods, independent of spreadsheets.
 
 pub(crate) mod bessel;
 pub(crate) mod beta;

@@ -1,8 +1,8 @@
-//! Functions of numbers with the same result on every machine, bit for bit. The functions of the
-//! standard library are those of the operating system, which differ, and may be missing where a
-//! Lambda function runs.
+//! Elementary functions with bit-identical results on every machine. The standard library calls the
+//! math library of the operating system, whose results differ between systems and which may be
+//! missing in AWS Lambda.
 
-/// Functions of a number. The arguments of trigonometric functions are in radians.
+/// Elementary functions of a number. Angles are in radians.
 pub(crate) trait Real {
     fn arc_cosine(self) -> f64;
     fn arc_sine(self) -> f64;

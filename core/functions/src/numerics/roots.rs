@@ -1,6 +1,6 @@
-//! Roots of functions of one variable.
+//! Root finding for functions of one variable.
 
-/// Returns the place between `low` and `high` where an increasing function reaches a value.
+/// Finds the `x` in `low..=high` at which an increasing function equals `value`, by bisection.
 pub(crate) fn invert_increasing(
     function: impl Fn(f64) -> f64,
     value: f64,
@@ -24,7 +24,8 @@ pub(crate) fn invert_increasing(
     if below.abs() < above.abs() { low } else { high }
 }
 
-/// Returns a place above 0 where an increasing function exceeds a value, for bisection.
+/// Finds an upper bound for bisection: a power of two at which an increasing function is at least
+/// `value`. Stops at the first power above 10³⁰⁰.
 pub(crate) fn upper_bound(function: impl Fn(f64) -> f64, value: f64) -> f64 {
     let mut high = 1.0;
     while function(high) < value && high < 1e300 {
@@ -33,8 +34,8 @@ pub(crate) fn upper_bound(function: impl Fn(f64) -> f64, value: f64) -> f64 {
     high
 }
 
-/// Finds a root by the secant method and Newton's steps with a numerical derivative, as Excel does
-/// for rates. Returns `None` if it does not converge.
+/// Finds a root by Newton's method with a numerical derivative, starting at `guess`. Returns `None`
+/// if the iteration does not converge.
 pub(crate) fn newton(function: impl Fn(f64) -> f64, guess: f64, tolerance: f64) -> Option<f64> {
     const MOST_STEPS: u32 = 100;
     let mut rate = guess;

@@ -1,4 +1,4 @@
-//! Conversion between binary, octal, decimal and hexadecimal numbers of ten digits.
+//! Conversion between binary, octal, decimal and hexadecimal numbers of up to ten digits.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -24,8 +24,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 const DIGITS: usize = 10;
 
-/// Returns the number of values of ten digits; the upper half of them is negative.
-fn values_of(radix: i64) -> i64 {
+/// Returns the number of values with ten digits. The upper half represents negative numbers in
+/// two's complement.
+fn value_count(radix: i64) -> i64 {
     radix.pow(10)
 }
 
@@ -40,8 +41,8 @@ fn parsed(call: &Call<'_, '_>, radix: i64) -> Outcome<i64> {
         let digit = character.to_digit(base).ok_or(ErrorCode::Num)?;
         number = number * radix + i64::from(digit);
     }
-    let is_negative = number >= values_of(radix) / 2;
-    Ok(if is_negative { number - values_of(radix) } else { number })
+    let is_negative = number >= value_count(radix) / 2;
+    Ok(if is_negative { number - value_count(radix) } else { number })
 }
 
 fn decimal(call: &Call<'_, '_>) -> Outcome<i64> {
@@ -53,9 +54,9 @@ fn decimal(call: &Call<'_, '_>) -> Outcome<i64> {
 }
 
 fn written(call: &Call<'_, '_>, number: i64, radix: i64) -> Outcome<Operand> {
-    let half = values_of(radix) / 2;
+    let half = value_count(radix) / 2;
     ensure((-half..half).contains(&number), ErrorCode::Num)?;
-    let mut rest = number.rem_euclid(values_of(radix));
+    let mut rest = number.rem_euclid(value_count(radix));
     let mut digits = Vec::new();
     let base = u32::try_from(radix).unwrap_or(10);
     while rest > 0 || digits.is_empty() {

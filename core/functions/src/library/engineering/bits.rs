@@ -1,4 +1,4 @@
-//! Bit operations on integers of 48 bits.
+//! Bitwise operations on unsigned 48-bit integers.
 
 use cellar_sheet::cell::ErrorCode;
 

@@ -1,4 +1,4 @@
-//! Complex numbers as texts such as `3+4i`.
+//! Functions of complex numbers, which are represented as text, such as `3+4i`.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -59,7 +59,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("IMTAN", 1, 1, "s", |call| mapped(call, |z| quotient(z.sine(), z.cosine()))),
 ];
 
-/// A complex number and the letter of its imaginary unit, if it has one.
+/// A complex number and its imaginary unit (`i` or `j`), or `None` if the text has no imaginary
+/// part.
 type Parsed = (Complex, Option<char>);
 
 fn argument(call: &Call<'_, '_>, index: usize) -> Outcome<Parsed> {
@@ -80,7 +81,8 @@ fn parse(text: &str) -> Option<Parsed> {
         return Some((Complex::new(parse_part(text)?, 0.0), None));
     };
     let body = text.strip_suffix(letter)?;
-    // The sign between the parts is not the first character and not the sign of an exponent.
+    // The imaginary part begins at the last sign that is neither the first character nor part of an
+    // exponent.
     let split = body
         .char_indices()
         .filter(|(place, character)| {

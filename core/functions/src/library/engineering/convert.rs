@@ -44,7 +44,8 @@ const TEASPOON: f64 = 4.928_921_593_75e-6;
 const IMPERIAL_PINT: f64 = 5.682_612_5e-4;
 const HORSEPOWER: f64 = 745.699_871_582_270_2;
 
-/// Names, quantity, size in basic units, and whether the unit takes prefixes.
+/// The names of a unit, its quantity, its size in base units, and whether it accepts metric
+/// prefixes.
 type Unit = (&'static [&'static str], Quantity, f64, bool);
 
 static UNITS: &[Unit] = &[
@@ -196,7 +197,8 @@ fn find(name: &str) -> Option<&'static Unit> {
     UNITS.iter().find(|unit| unit.0.contains(&name))
 }
 
-/// Returns the name of the unit without prefix, what it measures, and its size.
+/// Parses a unit with an optional prefix. Returns its canonical name without the prefix, its
+/// quantity, and its size including the prefix.
 fn unit_of(name: &str) -> Option<(&'static str, Quantity, f64)> {
     let first = |unit: &'static Unit| unit.0.first().copied().unwrap_or("");
     if let Some(unit) = find(name) {

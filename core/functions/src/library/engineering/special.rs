@@ -1,4 +1,4 @@
-//! Bessel functions, the error function and steps.
+//! Bessel functions, error functions, `DELTA` and `GESTEP`.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -34,7 +34,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Functions of the former analysis tool pack do not take booleans.
+/// Returns an argument as a number. Fails with `#VALUE!` for a boolean, as in the functions of
+/// Excel's former Analysis ToolPak.
 pub(super) fn exact_number(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     ensure(!matches!(call.value(index)?, Value::Bool(_)), ErrorCode::Value)?;
     call.number(index)

@@ -33,10 +33,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Number of evaluations of a price until a yield is found.
+/// Estimated number of times the price is evaluated to compute a yield.
 pub(super) const ROOT_EVALUATIONS: usize = 30;
 
-/// Takes settlement, maturity, rate, frequency and basis.
+/// Returns the coupon schedule and the annual coupon rate of a bond. Settlement, maturity and rate
+/// are the first three arguments. `frequency` and `basis` are argument indexes.
 fn bond(call: &Call<'_, '_>, frequency: usize, basis: usize) -> Outcome<(Coupons, f64)> {
     let (settlement, maturity) = (date_argument(call, 0)?, date_argument(call, 1)?);
     let rate = call.number(2)?;
@@ -48,7 +49,7 @@ fn bond(call: &Call<'_, '_>, frequency: usize, basis: usize) -> Outcome<(Coupons
     Ok((coupons, rate))
 }
 
-/// Returns the price for a nominal value of 100.
+/// Computes the price per 100 of face value.
 fn price(coupons: &Coupons, rate: f64, annual_yield: f64, redemption: f64) -> f64 {
     let frequency = from_i64(coupons.frequency);
     let coupon = 100.0 * rate / frequency;
@@ -69,7 +70,7 @@ fn price(coupons: &Coupons, rate: f64, annual_yield: f64, redemption: f64) -> f6
     sum - accrued
 }
 
-/// Returns the duration in years, and the growth of a period.
+/// Computes the Macaulay duration, in years, and the growth factor of one coupon period.
 fn duration(call: &Call<'_, '_>) -> Outcome<(f64, f64)> {
     let (coupons, rate) = bond(call, 4, 5)?;
     let annual_yield = call.number(3)?;

@@ -1,4 +1,4 @@
-//! Coupon dates.
+//! Functions that compute coupon dates.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -18,13 +18,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("COUPPCD", 3, 4, "s", |call| coupon_date(call, |coupons| coupons.previous)),
 ];
 
-/// Takes an argument as a day. Booleans are no days.
+/// Converts an argument to the serial number of a date. Fails with `#VALUE!` for a boolean.
 pub(super) fn date_argument(call: &Call<'_, '_>, index: usize) -> Outcome<i64> {
     ensure(!matches!(call.value(index)?, Value::Bool(_)), ErrorCode::Value)?;
     valid_serial(call.number(index)?)
 }
 
-/// Takes the number of coupons a year: 1, 2 or 4.
+/// Returns the number of coupons per year. Fails with `#NUM!` if it is not 1, 2 or 4.
 pub(super) fn frequency_argument(call: &Call<'_, '_>, index: usize) -> Outcome<i64> {
     let frequency = call.integer(index)?;
     ensure(matches!(frequency, 1 | 2 | 4), ErrorCode::Num)?;
@@ -36,7 +36,8 @@ fn is_month_end(serial: i64) -> bool {
     date.day == days_in_month(date.year, date.month)
 }
 
-/// Returns the day a number of months after an anchor. Anchors at the end of a month stay there.
+/// Returns the date a number of months after `anchor`. If `anchor` is the last day of its month, so
+/// is the result.
 pub(super) fn shifted(anchor: i64, months: i64) -> i64 {
     let date = date_of(anchor);
     let total = date.year * 12 + date.month - 1 + months;
@@ -45,19 +46,20 @@ pub(super) fn shifted(anchor: i64, months: i64) -> i64 {
     serial_of(year, month, if is_month_end(anchor) { last } else { date.day.min(last) })
 }
 
-/// The coupons of a bond around its settlement.
+/// The coupon schedule of a bond as of its settlement date.
 pub(super) struct Coupons {
     pub(super) settlement: i64,
     pub(super) previous: i64,
     pub(super) next: i64,
-    /// Number of coupons from settlement to maturity.
+    /// Number of coupons between settlement and maturity.
     pub(super) count: f64,
     pub(super) frequency: i64,
     pub(super) basis: Basis,
 }
 
 impl Coupons {
-    /// Takes settlement, maturity, frequency and basis from the first arguments.
+    /// Computes the schedule from the first four arguments: settlement, maturity, frequency and
+    /// basis.
     fn of_call(call: &Call<'_, '_>) -> Outcome<Self> {
         let (settlement, maturity) = (date_argument(call, 0)?, date_argument(call, 1)?);
         let frequency = frequency_argument(call, 2)?;

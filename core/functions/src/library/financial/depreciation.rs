@@ -1,4 +1,4 @@
-//! Depreciation.
+//! Depreciation functions.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -72,7 +72,7 @@ fn double_declining_balance(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(balance_depreciation(cost, salvage, life, period, factor))
 }
 
-/// Returns the depreciation of a period with a constant rate.
+/// Computes the declining-balance depreciation of a period.
 fn balance_depreciation(cost: f64, salvage: f64, life: f64, period: f64, factor: f64) -> f64 {
     let rate = (factor / life).min(1.0);
     let before = if rate >= 1.0 {
@@ -118,7 +118,8 @@ fn variable_declining_balance(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(total)
 }
 
-/// Depreciation of each accounting period in the French system.
+/// Computes the depreciation of a period in the French accounting system: degressive for
+/// `AMORDEGRC`, or linear for `AMORLINC`.
 fn french(call: &Call<'_, '_>, is_degressive: bool) -> Outcome<Operand> {
     let (cost, purchase, first_end) =
         (call.number(0)?, date_argument(call, 1)?, date_argument(call, 2)?);

@@ -1,4 +1,4 @@
-//! Discounted securities, accrued interest and treasury bills.
+//! Discounted securities, accrued interest and Treasury bills.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -78,7 +78,8 @@ fn positive(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     Ok(number)
 }
 
-/// Returns the years from settlement to maturity, the first two arguments.
+/// Returns the number of years between the settlement and maturity dates, which are the first two
+/// arguments. `basis` is the index of the basis argument.
 fn term(call: &Call<'_, '_>, basis: usize) -> Outcome<f64> {
     let (settlement, maturity) = (date_argument(call, 0)?, date_argument(call, 1)?);
     let basis = Basis::of_argument(call, basis)?;
@@ -86,13 +87,13 @@ fn term(call: &Call<'_, '_>, basis: usize) -> Outcome<f64> {
     Ok(basis.years(settlement, maturity))
 }
 
-/// A security that pays interest at maturity. Times are in years.
+/// A security that pays all interest at maturity. Times are in years.
 struct AtMaturity {
-    /// From issue to maturity.
+    /// Time from issue to maturity.
     total: f64,
-    /// From issue to settlement.
+    /// Time from issue to settlement.
     accrued: f64,
-    /// From settlement to maturity.
+    /// Time from settlement to maturity.
     rest: f64,
     rate: f64,
 }
@@ -108,7 +109,8 @@ impl AtMaturity {
     }
 }
 
-/// Days from settlement to maturity of a treasury bill, at most a year.
+/// Returns the number of days between settlement and maturity of a Treasury bill. Fails with
+/// `#NUM!` if they are more than a year apart.
 fn bill_days(call: &Call<'_, '_>) -> Outcome<f64> {
     let (settlement, maturity) = (date_argument(call, 0)?, date_argument(call, 1)?);
     let is_valid = settlement < maturity && maturity <= add_months(settlement, 12);
@@ -124,7 +126,8 @@ fn bond_equivalent(call: &Call<'_, '_>) -> Outcome<Operand> {
         ensure(divisor > 0.0, ErrorCode::Num)?;
         return number_result(365.0 * discount / divisor);
     }
-    // The bill is compared with a bond that pays a coupon after half a year.
+    // The equivalent bond pays a coupon after half a year, so its yield is the root of a quadratic
+    // equation.
     let price = 1.0 - discount * days / 360.0;
     ensure(price > 0.0, ErrorCode::Num)?;
     let term = days / if days > 365.0 { 366.0 } else { 365.0 };
@@ -132,7 +135,8 @@ fn bond_equivalent(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(2.0 * (square.sqrt() - term) / (2.0 * term - 1.0))
 }
 
-/// Adds up the parts of coupon periods between two days. Coupon dates are counted from an anchor.
+/// Counts the coupon periods between two dates, including fractions of a period. All coupon dates
+/// are a whole number of periods before or after `anchor`.
 pub(super) fn coupon_periods(
     call: &Call<'_, '_>,
     anchor: i64,
@@ -171,7 +175,7 @@ pub(super) fn coupon_periods(
 fn accrued_interest(call: &Call<'_, '_>) -> Outcome<Operand> {
     let issue = date_argument(call, 0)?;
     let (first_interest, settlement) = (date_argument(call, 1)?, date_argument(call, 2)?);
-    let (rate, par) = (positive(call, 3)?, given_positive(call, 4)?);
+    let (rate, par) = (positive(call, 3)?, par_value(call, 4)?);
     let frequency = frequency_argument(call, 5)?;
     let basis = Basis::of_argument(call, 6)?;
     let from_issue = call.boolean_or(7, true)?;
@@ -180,14 +184,15 @@ fn accrued_interest(call: &Call<'_, '_>) -> Outcome<Operand> {
     let from = if from_issue || is_first_period { issue } else { first_interest };
     let mut periods = coupon_periods(call, first_interest, frequency, basis, from, settlement)?;
     if !from_issue && is_first_period && issue < first_interest {
-        // Excel subtracts the whole periods before the first interest.
+        // Excel does not count the full periods between the first and the last coupon period before
+        // the first interest date.
         let coupons = Coupons::new(issue, first_interest, frequency, basis).count;
         periods -= (coupons - 2.0).max(0.0);
     }
     number_result(par * rate / from_i64(frequency) * periods)
 }
 
-/// A par value that is left out is 1000.
-fn given_positive(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
+/// Returns the par value, which must be positive. The default is 1000.
+fn par_value(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     if call.is_given(index) { positive(call, index) } else { Ok(1000.0) }
 }

@@ -1,4 +1,4 @@
-//! Rates, and prices in fractions.
+//! Conversions of interest rates and fractional prices.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -49,7 +49,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Converts a price between a fraction after the point, such as 1.02 for 1 + 2/16, and decimals.
+/// Converts a price between fractional and decimal notation. In fractional notation with the
+/// denominator 16, 1.02 is 1 + 2/16.
 fn dollars(call: &Call<'_, '_>, to_decimal: bool) -> Outcome<Operand> {
     let (price, denominator) = (call.number(0)?, call.number(1)?.trunc());
     ensure(denominator >= 0.0, ErrorCode::Num)?;

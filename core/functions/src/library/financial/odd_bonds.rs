@@ -30,18 +30,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("ODDLYIELD", 7, 8, "s", |call| odd_last(call, false)),
 ];
 
-/// A bond with an odd first period. Lengths are in coupon periods.
+/// A bond with an odd first period. Times are in coupon periods.
 struct OddFirst {
     rate: f64,
-    /// Yield or price.
+    /// The annual yield for `ODDFPRICE`, or the price for `ODDFYIELD`.
     quote: f64,
     redemption: f64,
     frequency: f64,
-    /// From issue to the first coupon.
+    /// Time from issue to the first coupon.
     first: f64,
-    /// From issue to settlement.
+    /// Time from issue to settlement.
     accrued: f64,
-    /// From settlement to the first coupon.
+    /// Time from settlement to the first coupon.
     rest: f64,
     /// Number of coupons after the first one.
     later_coupons: f64,

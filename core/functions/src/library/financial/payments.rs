@@ -1,4 +1,4 @@
-//! Annuities: payments, present and future values.
+//! Annuity functions: payments, interest rates, present and future values.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -49,12 +49,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("RATE", 3, 6, "s", rate),
 ];
 
-/// Returns 1 if payments are at the beginning of a period.
+/// Returns 1 if payments are due at the beginning of each period, and 0 if they are due at its end.
 fn due(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     Ok(if call.number_or(index, 0.0)? != 0.0 { 1.0 } else { 0.0 })
 }
 
-/// Returns (1 + rate)^periods − 1 over the rate.
+/// Computes ((1 + rate)^periods − 1) / rate, or its limit `periods` if the rate is 0.
 fn annuity(rate: f64, periods: f64) -> f64 {
     if rate == 0.0 {
         return periods;
@@ -72,7 +72,7 @@ fn payment(rate: f64, periods: f64, present: f64, future: f64, due: f64) -> f64 
     -(present * growth + future) / ((1.0 + rate * due) * annuity(rate, periods))
 }
 
-/// Returns interest and principal of the payment of a period.
+/// Computes the interest and the principal in the payment of a period.
 fn period_parts(call: &Call<'_, '_>, rate: f64, period: f64) -> Outcome<(f64, f64)> {
     let (periods, present) = (call.number(2)?, call.number(3)?);
     let (future, due) = (call.number_or(4, 0.0)?, due(call, 5)?);
@@ -82,7 +82,8 @@ fn period_parts(call: &Call<'_, '_>, rate: f64, period: f64) -> Outcome<(f64, f6
     Ok((payment - principal, principal))
 }
 
-/// Principal grows by the rate from period to period. Computing it from the interest would lose digits.
+/// Computes the principal in the payment of a period from the principal of the first period, which
+/// grows by `rate` each period. Subtracting the interest from the payment would lose digits.
 fn principal_of_period(
     rate: f64,
     periods: f64,
@@ -151,7 +152,8 @@ fn rate(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(newton(value, guess).ok_or(ErrorCode::Num)?)
 }
 
-/// Finds a root from a guess by Newton's method alone, as Excel does, and then improves it.
+/// Finds a root by Newton's method, starting at `guess`, and refines it with a few more iterations.
+/// Returns `None` if the method does not converge, in which case Excel's `RATE` also fails.
 fn newton(function: impl Fn(f64) -> f64, guess: f64) -> Option<f64> {
     const MOST_STEPS: u32 = 100;
     const CLOSE: f64 = 1e-7;

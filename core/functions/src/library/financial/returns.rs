@@ -52,7 +52,7 @@ fn has_both_signs(flows: &[f64]) -> bool {
     flows.iter().any(|flow| *flow > 0.0) && flows.iter().any(|flow| *flow < 0.0)
 }
 
-/// Returns the value one period before the first flow.
+/// Computes the net present value one period before the first cash flow.
 fn present_value(rate: f64, flows: &[f64]) -> f64 {
     let mut factor = 1.0;
     let mut sum = 0.0;
@@ -63,14 +63,16 @@ fn present_value(rate: f64, flows: &[f64]) -> f64 {
     sum
 }
 
-/// Finds a rate from a guess; if the guess does not lead to one, from others.
+/// Finds a rate at which `value` is 0 by Newton's method, starting at `guess`. If the method does
+/// not converge, finds roots by bisection in fixed intervals and returns the one nearest to
+/// `guess`.
 fn find_rate(value: impl Fn(f64) -> f64, guess: f64) -> Option<f64> {
     const TOLERANCE: f64 = 1e-12;
     let is_root = |rate: &f64| *rate > -1.0 && value(*rate).is_finite();
     if let Some(rate) = newton(&value, guess, TOLERANCE).filter(is_root) {
         return Some(rate);
     }
-    // A sign change near the guess contains a root.
+    // An interval contains a root if the signs at its ends differ.
     let rates =
         [-0.99, -0.9, -0.7, -0.5, -0.3, -0.1, 0.0, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0];
     let mut best: Option<f64> = None;
@@ -103,14 +105,14 @@ fn bisect(value: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// Returns the numbers of an argument. Texts and booleans are `#VALUE!`.
+/// Returns the numbers in an argument. Fails with `#VALUE!` if it contains text or a boolean.
 fn dated_numbers(call: &Call<'_, '_>, index: usize) -> Outcome<Vec<f64>> {
     let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Bool(_));
     ensure(!call.matrix(index)?.values.iter().any(is_text), ErrorCode::Value)?;
     call.numbers_of(index)
 }
 
-/// Returns the first day. No day may be before it.
+/// Returns the first date. Fails with `#NUM!` if another date is earlier.
 fn check_days(days: &[f64]) -> Outcome<f64> {
     let first = days.first().ok_or(ErrorCode::Num)?.trunc();
     let is_valid = days.iter().all(|day| *day >= 0.0 && day.trunc() >= first);

@@ -1,4 +1,4 @@
-//! Addresses as texts: `ADDRESS`, `INDIRECT`, `FORMULATEXT` and `HYPERLINK`.
+//! `ADDRESS`, `INDIRECT`, `FORMULATEXT` and `HYPERLINK`.
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("INDIRECT", 1, 2, "s", indirect),
 ];
 
-/// Returns the name of a sheet as it is written in a reference.
+/// Returns a sheet name as written in a reference: in single quotes if necessary.
 pub(in crate::library) fn quoted_sheet(name: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '.');
     let starts_with_digit = name.starts_with(|first: char| first.is_ascii_digit());
@@ -101,14 +101,16 @@ fn indirect(call: &Call<'_, '_>) -> Outcome<Operand> {
     }
 }
 
-/// A corner of a reference such as `R[1]C2`. `None` is a whole row or column.
+/// A corner of a reference in R1C1 notation, such as `R[1]C2`. `row` is `None` for a whole column,
+/// and `column` is `None` for a whole row.
 #[derive(Debug, Clone, Copy)]
 struct Corner {
     row: Option<u32>,
     column: Option<u32>,
 }
 
-/// Parses a reference in R1C1 notation, relative to the cell of the formula.
+/// Parses a reference in R1C1 notation. Relative rows and columns are offsets from the cell of the
+/// formula.
 fn relative_reference(call: &Call<'_, '_>, text: &str) -> Outcome<Operand> {
     let (sheet, corners) = match text.rsplit_once('!') {
         Some((sheet, rest)) => (Some(sheet.trim_matches('\'').replace("''", "'")), rest),
@@ -120,9 +122,9 @@ fn relative_reference(call: &Call<'_, '_>, text: &str) -> Outcome<Operand> {
         None => call.evaluator.context.sheet,
     };
     let mut parts = corners.split(':');
-    let first = corner(call, parts.next().unwrap_or(""))?;
+    let first = parse_corner(call, parts.next().unwrap_or(""))?;
     let last = match parts.next() {
-        Some(part) => corner(call, part)?,
+        Some(part) => parse_corner(call, part)?,
         None => first,
     };
     ensure(parts.next().is_none(), ErrorCode::Ref)?;
@@ -141,23 +143,24 @@ fn relative_reference(call: &Call<'_, '_>, text: &str) -> Outcome<Operand> {
     Ok(Operand::Reference(Rc::new(vec![area])))
 }
 
-fn corner(call: &Call<'_, '_>, text: &str) -> Outcome<Corner> {
+fn parse_corner(call: &Call<'_, '_>, text: &str) -> Outcome<Corner> {
     let upper = text.to_uppercase();
     let own = call.evaluator.context.cell;
-    let (row, rest) = axis(&upper, 'R', own.row)?;
-    let (column, rest) = axis(rest, 'C', own.column)?;
+    let (row, rest) = parse_axis(&upper, 'R', own.row)?;
+    let (column, rest) = parse_axis(rest, 'C', own.column)?;
     ensure(rest.is_empty() && (row.is_some() || column.is_some()), ErrorCode::Ref)?;
     Ok(Corner { row, column })
 }
 
-/// Parses `R`, `R5` or `R[-1]`. Returns `None` if the text does not start with the letter.
-fn axis(text: &str, letter: char, own: u32) -> Outcome<(Option<u32>, &str)> {
+/// Parses a row or column such as `R`, `R5` or `R[-1]`. Returns its zero-based index, or `None` if
+/// the text does not start with `letter`, and the rest of the text.
+fn parse_axis(text: &str, letter: char, own: u32) -> Outcome<(Option<u32>, &str)> {
     let Some(rest) = text.strip_prefix(letter) else { return Ok((None, text)) };
     if let Some(inside) = rest.strip_prefix('[') {
         let (offset, rest) = inside.split_once(']').ok_or(ErrorCode::Ref)?;
         let offset: i64 = offset.parse().map_err(|_| ErrorCode::Ref)?;
-        let place = i64::from(own).saturating_add(offset);
-        return Ok((Some(u32::try_from(place).map_err(|_| ErrorCode::Ref)?), rest));
+        let index = i64::from(own).saturating_add(offset);
+        return Ok((Some(u32::try_from(index).map_err(|_| ErrorCode::Ref)?), rest));
     }
     let length = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = rest.split_at_checked(length).ok_or(ErrorCode::Ref)?;

@@ -1,4 +1,4 @@
-//! Reshapes arrays.
+//! Functions that reshape and combine arrays.
 
 use std::rc::Rc;
 
@@ -23,8 +23,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         };
         Ok(call.evaluator.build(rows, columns.len(), value)?.into())
     }),
-    eager("TOCOL", 1, 3, "ass", |call| Ok(Matrix::from_column(listed(call)?).into())),
-    eager("TOROW", 1, 3, "ass", |call| Ok(Matrix::from_row(listed(call)?).into())),
+    eager("TOCOL", 1, 3, "ass", |call| Ok(Matrix::from_column(flattened(call)?).into())),
+    eager("TOROW", 1, 3, "ass", |call| Ok(Matrix::from_row(flattened(call)?).into())),
     eager("TRANSPOSE", 1, 1, "a", |call| {
         let matrix = call.matrix(0)?;
         call.evaluator.spend_array(matrix.rows, matrix.columns)?;
@@ -47,13 +47,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("WRAPROWS", 2, 3, "ass", |call| Ok(wrapped(call)?.into())),
 ];
 
-/// Returns all arguments as arrays. An error value is an array of one value.
+/// Returns all arguments as arrays. A single value becomes a single-element array.
 fn all_matrices(call: &Call<'_, '_>) -> Outcome<Vec<Rc<Matrix>>> {
     call.arguments.iter().map(|operand| call.evaluator.matrix(operand)).collect()
 }
 
-/// `TOCOL` and `TOROW`: leaves out 1 empty cells, 2 errors, 3 both.
-fn listed(call: &Call<'_, '_>) -> Outcome<Vec<Value>> {
+/// Returns the values for `TOCOL` or `TOROW`. The second argument selects which values to skip: 0
+/// none, 1 empty cells, 2 errors, 3 both.
+fn flattened(call: &Call<'_, '_>) -> Outcome<Vec<Value>> {
     let matrix = call.matrix(0)?;
     let ignored = to_i64(call.given_number_or(1, 0.0)?);
     let is_by_column = call.given_boolean_or(2, false)?;

@@ -1,4 +1,4 @@
-//! Chooses parts of arrays.
+//! `CHOOSE`, and functions that select, drop or add rows and columns.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -11,7 +11,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     lazy("CHOOSE", 2, MANY, choose),
     eager("CHOOSECOLS", 2, MANY, "aw", |call| {
         let matrix = call.matrix(0)?;
-        let chosen = chosen_places(call, matrix.columns)?;
+        let chosen = chosen_indexes(call, matrix.columns)?;
         let value = |row: usize, column: usize| {
             matrix.get(row, chosen.get(column).copied().unwrap_or(0)).clone()
         };
@@ -19,7 +19,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     eager("CHOOSEROWS", 2, MANY, "aw", |call| {
         let matrix = call.matrix(0)?;
-        let chosen = chosen_places(call, matrix.rows)?;
+        let chosen = chosen_indexes(call, matrix.rows)?;
         let value = |row: usize, column: usize| {
             matrix.get(chosen.get(row).copied().unwrap_or(0), column).clone()
         };
@@ -58,22 +58,24 @@ fn choose(call: &LazyCall<'_, '_>) -> Outcome<Operand> {
     })
 }
 
-/// Returns the chosen rows or columns. Negative numbers count from the end.
-fn chosen_places(call: &Call<'_, '_>, length: usize) -> Outcome<Vec<usize>> {
-    let mut places = Vec::new();
+/// Returns the zero-based indexes of the chosen rows or columns. Negative arguments count from the
+/// end.
+fn chosen_indexes(call: &Call<'_, '_>, length: usize) -> Outcome<Vec<usize>> {
+    let mut indexes = Vec::new();
     for index in 1..call.len() {
         for value in &call.matrix(index)?.values {
             let number = crate::value::to_number(value)?.trunc();
             let is_valid = number != 0.0 && number.abs() <= from_length(length);
             ensure(is_valid, ErrorCode::Value)?;
-            let place = if number > 0.0 { number - 1.0 } else { from_length(length) + number };
-            places.push(to_length(place));
+            let from_start = if number > 0.0 { number - 1.0 } else { from_length(length) + number };
+            indexes.push(to_length(from_start));
         }
     }
-    Ok(places)
+    Ok(indexes)
 }
 
-/// Returns the first place and the number of the rows or columns that remain.
+/// Returns the index of the first remaining row or column, and the number of remaining ones, for a
+/// given argument and total number.
 type Part = fn(f64, usize) -> (usize, usize);
 
 fn taken(number: f64, length: usize) -> (usize, usize) {

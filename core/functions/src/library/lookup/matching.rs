@@ -24,7 +24,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Excel looks up an empty cell as 0, except in `XLOOKUP` and `XMATCH`.
+/// Converts an empty lookup value to 0, as in `LOOKUP`, `VLOOKUP` and `HLOOKUP`.
 pub(super) fn empty_as_zero(value: Value) -> Value {
     if value == Value::Empty { Value::Number(0.0) } else { value }
 }
@@ -44,7 +44,8 @@ fn match_function(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(from_length(place.ok_or(ErrorCode::NotAvailable)?) + 1.0)
 }
 
-/// Returns the last value of a descending row that is not smaller than the wanted one.
+/// Returns the index of the first value equal to `wanted` in a vector in descending order, or else
+/// of the last value greater than `wanted`.
 fn last_not_smaller(vector: &Vector<'_, '_>, wanted: &Value) -> Outcome<Option<usize>> {
     let mut found = None;
     for index in 0..vector.used_length() {
@@ -72,7 +73,8 @@ fn lookup(call: &Call<'_, '_>) -> Outcome<Operand> {
         return Ok(results.get(place)?.into());
     }
     let matrix = call.matrix(1)?;
-    // The longer side is searched, and the result is from the other end.
+    // If an array has more columns than rows, its first row is searched and the result is taken
+    // from its last row. Otherwise, its first and last columns are used.
     let is_by_row = columns > rows;
     let (searched, results) = if is_by_row {
         (matrix.row(0).to_vec(), matrix.row(matrix.rows - 1).to_vec())
@@ -92,7 +94,8 @@ fn vector_or_value_error<'c, 'e>(call: &Call<'c, 'e>, index: usize) -> Outcome<V
     Vector::of_operand(call.evaluator, call.operand(index))
 }
 
-/// Searches as `XMATCH` does, with a match mode and a search mode.
+/// Searches like `XMATCH`. `match_argument` and `search_argument` are the indexes of the match mode
+/// and search mode arguments.
 fn x_search(
     call: &Call<'_, '_>,
     vector: &Vector<'_, '_>,
@@ -136,8 +139,9 @@ fn x_search(
     }
 }
 
-/// Searches sorted values by bisection. Of equal values, the first in ascending order is found. A
-/// value of another type is before or after all values of a type.
+/// Searches sorted values like `XMATCH`, by binary search. Of several equal values, returns the
+/// first one in ascending order, which is the last one in a descending vector. Values of different
+/// types are ordered by type.
 fn bisect_mode(
     vector: &Vector<'_, '_>,
     wanted: &Value,
@@ -187,7 +191,8 @@ fn x_lookup(call: &Call<'_, '_>) -> Outcome<Operand> {
     slice(call, 2, place, is_by_row)
 }
 
-/// Returns one row or column of an argument, as a reference if it is one.
+/// Returns a single row or column of an argument. The result is a reference if the argument is a
+/// reference.
 pub(super) fn slice(
     call: &Call<'_, '_>,
     index: usize,

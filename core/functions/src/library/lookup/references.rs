@@ -1,4 +1,4 @@
-//! Functions of references: rows, columns, areas and offsets.
+//! Functions that inspect, move and trim references.
 
 use std::rc::Rc;
 
@@ -14,13 +14,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         call.check_errors()?;
         number_result(from_length(call.evaluator.areas(call.operand(0))?.len()))
     }),
-    eager("COLUMN", 0, 1, "w", |call| place(call, false)),
+    eager("COLUMN", 0, 1, "w", |call| row_or_column(call, false)),
     eager("COLUMNS", 1, 1, "w", |call| {
         call.check_errors()?;
         number_result(from_length(call.evaluator.size(call.operand(0))?.1))
     }),
     eager("OFFSET", 3, 5, "wssss", offset),
-    eager("ROW", 0, 1, "w", |call| place(call, true)),
+    eager("ROW", 0, 1, "w", |call| row_or_column(call, true)),
     eager("ROWS", 1, 1, "w", |call| {
         call.check_errors()?;
         number_result(from_length(call.evaluator.size(call.operand(0))?.0))
@@ -28,8 +28,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("TRIMRANGE", 1, 3, "wss", trim_range),
 ];
 
-/// `ROW` and `COLUMN`.
-fn place(call: &Call<'_, '_>, is_row: bool) -> Outcome<Operand> {
+/// Computes `ROW` or `COLUMN`.
+fn row_or_column(call: &Call<'_, '_>, is_row: bool) -> Outcome<Operand> {
     let own = call.evaluator.context.cell;
     if !call.is_given(0) {
         return Ok((f64::from(if is_row { own.row } else { own.column }) + 1.0).into());
@@ -50,8 +50,8 @@ fn offset(call: &Call<'_, '_>) -> Outcome<Operand> {
     let height = size_argument(call, 3, area.rows())?;
     let width = size_argument(call, 4, area.columns())?;
     let grid = call.evaluator.source.grid_size();
-    let (top, bottom) = moved(area.first.row, rows, height, grid.rows)?;
-    let (left, right) = moved(area.first.column, columns, width, grid.columns)?;
+    let (top, bottom) = offset_range(area.first.row, rows, height, grid.rows)?;
+    let (left, right) = offset_range(area.first.column, columns, width, grid.columns)?;
     let mut result = Area::cell(area.sheet, top, left);
     result.last.row = bottom;
     result.last.column = right;
@@ -63,14 +63,15 @@ fn size_argument(call: &Call<'_, '_>, index: usize, default: u32) -> Outcome<i64
         return Ok(i64::from(default));
     }
     let number = call.number(index)?;
-    // A part of a cell larger than a half is a cell.
+    // Sizes below 1 are rounded, and larger sizes are truncated.
     let size = if number.abs() < 1.0 { to_i64(number.round()) } else { to_i64(number) };
     ensure(size != 0, ErrorCode::Ref)?;
     Ok(size)
 }
 
-/// Returns the first and last row of a range with a size; a negative size extends upwards.
-fn moved(first: u32, offset: i64, size: i64, limit: u32) -> Outcome<(u32, u32)> {
+/// Returns the first and last row, or column, of the range that `OFFSET` selects. A negative `size`
+/// extends the range backward. Fails with `#REF!` if it extends beyond the sheet.
+fn offset_range(first: u32, offset: i64, size: i64, limit: u32) -> Outcome<(u32, u32)> {
     let start = i64::from(first).saturating_add(offset);
     let end =
         if size > 0 { start.saturating_add(size - 1) } else { start.saturating_add(size + 1) };
@@ -80,7 +81,8 @@ fn moved(first: u32, offset: i64, size: i64, limit: u32) -> Outcome<(u32, u32)> 
     Ok((low, high))
 }
 
-/// Leaves out the empty rows and columns at the edges: 1 leading, 2 trailing, 3 both.
+/// Computes `TRIMRANGE`, which removes empty rows and columns at the edges. The second and third
+/// argument select which to remove: 0 none, 1 leading, 2 trailing, 3 both.
 fn trim_range(call: &Call<'_, '_>) -> Outcome<Operand> {
     let (rows, columns) = (call.given_number_or(1, 3.0)?, call.given_number_or(2, 3.0)?);
     let (rows, columns) = (to_i64(rows), to_i64(columns));

@@ -1,4 +1,4 @@
-//! Searches in one row or column.
+//! Searches within a single row or column.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -13,11 +13,11 @@ use crate::source::Block;
 use crate::value::wildcard::Pattern;
 use crate::value::{compare_filled, compare_numbers, equal_texts, type_rank};
 
-/// One row or column of values. Cells are read only when they are compared.
+/// A single row or column of values. The cells of a column are read only when they are compared.
 pub(super) struct Vector<'c, 'e> {
     evaluator: &'c Evaluator<'e>,
     cells: Cells,
-    /// Number of values, including the empty ones outside the used range.
+    /// Number of values, including empty cells outside the used range.
     pub(super) length: usize,
 }
 
@@ -27,7 +27,7 @@ enum Cells {
 }
 
 impl<'c, 'e> Vector<'c, 'e> {
-    /// Takes an argument of one row or one column, or returns `#N/A` for anything else.
+    /// Converts an argument to a vector. Fails with `#N/A` unless it is a single row or column.
     pub(super) fn of_argument(call: &Call<'c, 'e>, index: usize) -> Outcome<Self> {
         let operand = call.operand(index);
         if let Operand::Value(Value::Error(code)) = operand {
@@ -38,7 +38,7 @@ impl<'c, 'e> Vector<'c, 'e> {
         Self::of_operand(call.evaluator, operand)
     }
 
-    /// Takes an operand of one row or one column.
+    /// Converts an operand, which must be a single row or column, to a vector.
     pub(super) fn of_operand(evaluator: &'c Evaluator<'e>, operand: &Operand) -> Outcome<Self> {
         let (rows, columns) = evaluator.size(operand)?;
         let length = rows * columns;
@@ -71,7 +71,7 @@ impl<'c, 'e> Vector<'c, 'e> {
         }
     }
 
-    /// Passes values and their places to `visit` until it returns `false`.
+    /// Calls `visit` with each index and value until it returns `false`.
     fn scan(&self, visit: &mut dyn FnMut(usize, &Value) -> bool) -> Outcome<()> {
         let area = match &self.cells {
             Cells::Values(matrix) => {
@@ -106,7 +106,7 @@ impl<'c, 'e> Vector<'c, 'e> {
     }
 }
 
-/// The value or pattern of an exact search.
+/// The value or pattern that an exact search looks for.
 pub(super) enum Wanted {
     Value(Value),
     Pattern(Pattern),
@@ -114,7 +114,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// Takes the value that `MATCH` or `VLOOKUP` looks for. Texts may have wildcards.
+    /// Converts the lookup value of `MATCH`, `VLOOKUP` or `HLOOKUP`. Text may contain wildcards.
     pub(super) fn with_wildcards(value: Value) -> Self {
         match value {
             Value::Text(text) if text.contains(['*', '?', '~']) => {
@@ -138,14 +138,14 @@ impl Wanted {
     }
 }
 
-/// The direction of a search from one end to the other.
+/// The direction of a linear search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     FirstToLast,
     LastToFirst,
 }
 
-/// Returns the place of the first or last value that matches.
+/// Returns the index of the first match in the given direction.
 pub(super) fn find_exact(
     vector: &Vector<'_, '_>,
     wanted: &Wanted,
@@ -166,7 +166,8 @@ pub(super) fn find_exact(
     Ok(found)
 }
 
-/// Returns the place of the wanted value, or of the nearest one on the given side.
+/// Returns the index of a value equal to `wanted`, or else of the nearest value on the given side:
+/// `Less` for the next smaller value, `Greater` for the next larger value.
 pub(super) fn find_nearest(
     vector: &Vector<'_, '_>,
     wanted: &Value,
@@ -197,8 +198,9 @@ pub(super) fn find_nearest(
     Ok(best.map(|(index, _)| index))
 }
 
-/// Searches sorted values by bisection for the last value that is not after the wanted one. Values
-/// of other types are skipped. Returns `None` if all values are after it.
+/// Returns the index of the last value that does not sort after `wanted`, by binary search in
+/// sorted values. Values of other types are skipped. Returns `None` if all values sort after
+/// `wanted`.
 pub(super) fn bisect(
     vector: &Vector<'_, '_>,
     wanted: &Value,

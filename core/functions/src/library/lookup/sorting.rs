@@ -13,13 +13,13 @@ use crate::value::compare_filled;
 pub(super) static FUNCTIONS: &[Function] =
     &[eager("SORT", 1, 4, "awws", sort), eager("SORTBY", 2, MANY, "a|aw", sort_by)];
 
-/// Values to sort by, one for each row, and their order.
+/// A sort key: one value for each row, and the sort direction.
 struct Key {
     values: Vec<Value>,
     is_descending: bool,
 }
 
-/// Returns the order of rows. Empty cells are last in both directions.
+/// Returns the row indexes in sorted order. Empty cells are last in both sort directions.
 fn sorted_order(length: usize, keys: &[Key]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..length).collect();
     order.sort_by(|left, right| {

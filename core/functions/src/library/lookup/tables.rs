@@ -38,11 +38,11 @@ fn table_lookup(call: &Call<'_, '_>, is_vertical: bool) -> Outcome<Operand> {
     let found = found.ok_or(ErrorCode::NotAvailable)?;
     let other = to_length(place) - 1;
     let (row, column) = if is_vertical { (found, other) } else { (other, found) };
-    item(call, row, column)
+    table_value(call, row, column)
 }
 
-/// Returns the value at a place of argument 0 or 1 that is a table.
-fn item(call: &Call<'_, '_>, row: usize, column: usize) -> Outcome<Operand> {
+/// Returns the value at a zero-based row and column of the table, which is the second argument.
+fn table_value(call: &Call<'_, '_>, row: usize, column: usize) -> Outcome<Operand> {
     match call.operand(1) {
         Operand::Reference(_) => {
             let area = call.area(1)?;
@@ -95,7 +95,7 @@ fn index(call: &Call<'_, '_>) -> Outcome<Operand> {
         .into())
 }
 
-/// Returns the area of a reference that the fourth argument chooses.
+/// Returns the area that the fourth argument selects from a multi-area reference.
 fn chosen_area(call: &Call<'_, '_>) -> Outcome<Operand> {
     let number = call.given_number_or(3, 1.0)?.trunc();
     ensure(number >= 1.0, ErrorCode::Value)?;

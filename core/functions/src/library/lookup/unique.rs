@@ -42,7 +42,7 @@ fn filter(call: &Call<'_, '_>) -> Outcome<Operand> {
     Ok(result.into())
 }
 
-/// Returns a text that is the same for equal values, without case.
+/// Returns a key that is the same for equal values. Letter case is ignored.
 fn identity_of(value: &Value) -> String {
     match value {
         Value::Empty => "e".to_owned(),

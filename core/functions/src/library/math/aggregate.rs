@@ -12,7 +12,7 @@ use crate::operand::{Area, Operand, Outcome};
 pub(super) static FUNCTIONS: &[Function] =
     &[eager("AGGREGATE", 3, MANY, "ssw", aggregate), eager("SUBTOTAL", 2, MANY, "sw", subtotal)];
 
-/// The cells that an aggregate leaves out.
+/// The kinds of cells that `SUBTOTAL` or `AGGREGATE` ignores.
 #[derive(Debug, Clone, Copy)]
 struct Exclusions {
     hidden_rows: bool,
@@ -20,7 +20,8 @@ struct Exclusions {
     nested: bool,
 }
 
-/// The values of an aggregate.
+/// The values that `SUBTOTAL` or `AGGREGATE` aggregates: all numbers, and the number of non-empty
+/// cells.
 #[derive(Debug, Default)]
 struct Values {
     numbers: Vec<f64>,

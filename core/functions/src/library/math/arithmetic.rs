@@ -1,4 +1,4 @@
-//! Arithmetic of single numbers.
+//! Arithmetic, logarithms and square roots.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -54,7 +54,7 @@ fn logarithm(call: &Call<'_, '_>) -> Outcome<Operand> {
 }
 
 fn modulo(call: &Call<'_, '_>) -> Outcome<Operand> {
-    /// Excel cannot divide a number by a divisor this many times smaller.
+    /// Excel's `MOD` fails with `#NUM!` if the quotient is at least this large.
     const LARGEST_QUOTIENT: f64 = 1_125_900_000_000.0;
     let (number, divisor) = (call.number(0)?, call.number(1)?);
     ensure(divisor != 0.0, ErrorCode::Div0)?;

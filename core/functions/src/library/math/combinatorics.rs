@@ -1,8 +1,8 @@
-//! Factorials, combinations and divisors.
+//! Factorials, combinations, permutations, common divisors and common multiples.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use super::super::collect::{Origin, Texts};
+use super::super::collect::{NonNumeric, Origin};
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::numerics::real::Real;
@@ -31,7 +31,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("FACTDOUBLE", 1, 1, "s", double_factorial),
     eager("GCD", 1, MANY, "w", |call| {
         let mut result = 0.0;
-        for number in divisible_numbers(call)? {
+        for number in integer_arguments(call)? {
             result = common_divisor(result, number);
         }
         number_result(result)
@@ -41,7 +41,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("PERMUT", 2, 2, "s", |call| {
         let (number, chosen) = (whole(call, 0)?, whole(call, 1)?);
         ensure(number > 0.0 && number >= chosen, ErrorCode::Num)?;
-        number_result(falling_product(number, chosen))
+        number_result(falling_factorial(number, chosen))
     }),
     eager("PERMUTATIONA", 2, 2, "s", |call| {
         let (number, chosen) = (whole(call, 0)?, whole(call, 1)?);
@@ -49,7 +49,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Returns the integer part of a number that is not negative.
+/// Returns the integer part of an argument. Fails with `#NUM!` if it is negative.
 fn whole(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     let number = call.number(index)?.trunc();
     ensure(number >= 0.0, ErrorCode::Num)?;
@@ -66,8 +66,8 @@ pub(crate) fn factorial(number: f64) -> f64 {
     product
 }
 
-/// Returns number · (number − 1) · …, as many factors as `count`.
-fn falling_product(number: f64, count: f64) -> f64 {
+/// Computes the falling factorial: `number` · (`number` − 1) · …, with `count` factors.
+fn falling_factorial(number: f64, count: f64) -> f64 {
     let mut product: f64 = 1.0;
     let mut taken = 0.0;
     while taken < count && product.is_finite() && product != 0.0 {
@@ -85,7 +85,7 @@ pub(crate) fn combinations(number: f64, chosen: f64) -> f64 {
     let mut result: f64 = 1.0;
     let mut taken = 1.0;
     while taken <= chosen && result.is_finite() {
-        // The product is divisible by `taken`, so small results are exact.
+        // The product is divisible by `taken`, so rounding the quotient keeps small results exact.
         let factor = number - chosen + taken;
         let product = result * factor;
         result = if product < 9e15 { (product / taken).round() } else { result * (factor / taken) };
@@ -106,9 +106,10 @@ fn double_factorial(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(product)
 }
 
-/// Returns the integer parts of the arguments. Empty cells of ranges are 0; single ones are skipped.
-fn divisible_numbers(call: &Call<'_, '_>) -> Outcome<Vec<f64>> {
-    /// Larger integers are not exact.
+/// Returns the integer parts of the arguments of `GCD` or `LCM`. An empty cell counts as 0 in a
+/// range, and is skipped if the argument refers to it alone.
+fn integer_arguments(call: &Call<'_, '_>) -> Outcome<Vec<f64>> {
+    /// 2⁵³. Not every larger integer is representable as a floating-point number.
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     let mut numbers = Vec::new();
     for operand in call.arguments {
@@ -147,7 +148,7 @@ fn common_divisor(first: f64, second: f64) -> f64 {
 fn least_common_multiple(call: &Call<'_, '_>) -> Outcome<Operand> {
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     let mut result: f64 = 1.0;
-    for number in divisible_numbers(call)? {
+    for number in integer_arguments(call)? {
         if number == 0.0 {
             return Ok(0.0.into());
         }
@@ -160,7 +161,7 @@ fn least_common_multiple(call: &Call<'_, '_>) -> Outcome<Operand> {
 fn multinomial(call: &Call<'_, '_>) -> Outcome<Operand> {
     let mut sum = 0.0;
     let mut result = 1.0;
-    for number in call.collect_numbers(0, Texts::Skip)? {
+    for number in call.collect_numbers(0, NonNumeric::Skip)? {
         let number = number.trunc();
         ensure(number >= 0.0, ErrorCode::Num)?;
         sum += number;

@@ -1,4 +1,4 @@
-//! Roman numerals and bases of numbers.
+//! Conversion of Roman numerals and number bases.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -86,7 +86,8 @@ fn decimal(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(value)
 }
 
-/// The pairs of numerals of each form. A form allows more subtractions than the form before it.
+/// The values and letters of classic Roman numerals. Each of the forms 1 to 4 of `ROMAN` adds more
+/// subtractive pairs.
 const CLASSIC: [(i64, &str); 13] = [
     (1000, "M"),
     (900, "CM"),

@@ -1,4 +1,4 @@
-//! Counts, sums and extremes of the cells that meet criteria.
+//! Counts, sums, averages, minima and maxima of the cells that meet criteria.
 
 use std::rc::Rc;
 
@@ -9,8 +9,8 @@ use crate::function::{Function, MANY, eager};
 use crate::operand::{Operand, Outcome};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    eager("AVERAGEIF", 2, 3, "wsw", |call| average(&of_one(call)?)),
-    eager("AVERAGEIFS", 3, MANY, "w|ws", |call| average(&of_many(call)?)),
+    eager("AVERAGEIF", 2, 3, "wsw", |call| average(&totals_if(call)?)),
+    eager("AVERAGEIFS", 3, MANY, "w|ws", |call| average(&totals_ifs(call)?)),
     eager("COUNTIF", 2, 2, "ws", |call| {
         check_range(call, 0)?;
         count_result(call.select(0, 2, None)?.count())
@@ -19,10 +19,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         ensure(call.len().is_multiple_of(2), ErrorCode::Value)?;
         count_result(call.select(0, call.len(), None)?.count())
     }),
-    eager("MAXIFS", 3, MANY, "w|ws", |call| number_result(of_many(call)?.largest)),
-    eager("MINIFS", 3, MANY, "w|ws", |call| number_result(of_many(call)?.smallest)),
-    eager("SUMIF", 2, 3, "wsw", |call| number_result(of_one(call)?.sum)),
-    eager("SUMIFS", 3, MANY, "w|ws", |call| number_result(of_many(call)?.sum)),
+    eager("MAXIFS", 3, MANY, "w|ws", |call| number_result(totals_ifs(call)?.largest)),
+    eager("MINIFS", 3, MANY, "w|ws", |call| number_result(totals_ifs(call)?.smallest)),
+    eager("SUMIF", 2, 3, "wsw", |call| number_result(totals_if(call)?.sum)),
+    eager("SUMIFS", 3, MANY, "w|ws", |call| number_result(totals_ifs(call)?.sum)),
 ];
 
 #[derive(Debug, Default)]
@@ -50,12 +50,12 @@ fn average(totals: &Totals) -> Outcome<Operand> {
     number_result(totals.sum / totals.count)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "numbers of cells are below 2⁵³")]
+#[allow(clippy::cast_precision_loss, reason = "cell counts are below 2⁵³")]
 fn count_result(count: u64) -> Outcome<Operand> {
     number_result(count as f64)
 }
 
-/// Ranges must be references; a value is not a range.
+/// Fails with `#VALUE!` if an argument is not a reference.
 fn check_range(call: &Call<'_, '_>, index: usize) -> Outcome<()> {
     match call.operand(index) {
         Operand::Reference(_) => Ok(()),
@@ -64,8 +64,9 @@ fn check_range(call: &Call<'_, '_>, index: usize) -> Outcome<()> {
     }
 }
 
-/// Totals one range by one criterion. The range of values is resized to the range of the criterion.
-fn of_one(call: &Call<'_, '_>) -> Outcome<Totals> {
+/// Aggregates the cells that meet a single criterion. The range of values is resized to the size of
+/// the range that the criterion tests.
+fn totals_if(call: &Call<'_, '_>) -> Outcome<Totals> {
     check_range(call, 0)?;
     let values = if call.is_given(2) {
         check_range(call, 2)?;
@@ -87,7 +88,7 @@ fn of_one(call: &Call<'_, '_>) -> Outcome<Totals> {
     Ok(totals)
 }
 
-fn of_many(call: &Call<'_, '_>) -> Outcome<Totals> {
+fn totals_ifs(call: &Call<'_, '_>) -> Outcome<Totals> {
     ensure(!call.len().is_multiple_of(2), ErrorCode::Value)?;
     check_range(call, 0)?;
     for index in (1..call.len()).step_by(2) {

@@ -1,4 +1,4 @@
-//! Matrices and sequences.
+//! Matrix functions and `SEQUENCE`.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -33,7 +33,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("SEQUENCE", 1, 4, "s", sequence),
 ];
 
-/// Returns the rows of a matrix of numbers. Any other value is `#VALUE!`.
+/// Returns the rows of an argument that contains only numbers. Fails with `#VALUE!` for text,
+/// booleans and empty cells.
 fn number_rows(call: &Call<'_, '_>, index: usize) -> Outcome<Vec<Vec<f64>>> {
     let matrix = call.matrix(index)?;
     let number = |value: &Value| match value {

@@ -1,4 +1,4 @@
-//! Rounding.
+//! Rounding functions.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -37,7 +37,8 @@ fn away_from_zero(number: f64) -> f64 {
     number.abs().ceil().copysign(number)
 }
 
-/// Rounds a number at a decimal digit, by its first 15 digits.
+/// Rounds a number to `digits` decimal places. Only the first 15 significant digits of the number
+/// are considered, so that binary rounding errors do not affect the result.
 pub(crate) fn round_at(number: f64, digits: f64, round: fn(f64) -> f64) -> f64 {
     const LARGEST_POWER: f64 = 308.0;
     let digits = digits.trunc();
@@ -60,7 +61,8 @@ fn at_digits(call: &Call<'_, '_>, round: fn(f64) -> f64) -> Outcome<Operand> {
     number_result(round_at(call.number(0)?, call.number_or(1, 0.0)?, round))
 }
 
-/// Rounds to a multiple; a quotient that is an integer in its first 15 digits is that integer.
+/// Rounds a number to a multiple of `significance`. A quotient whose first 15 significant digits
+/// form an integer counts as that integer.
 fn multiple(number: f64, significance: f64, round: fn(f64) -> f64) -> f64 {
     let quotient = number / significance;
     let rounded = round(to_15_digits(quotient));
@@ -86,7 +88,8 @@ fn floor(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(multiple(number, significance, f64::floor))
 }
 
-/// `CEILING.MATH` and `FLOOR.MATH`. A mode other than 0 exchanges the directions of negative numbers.
+/// Computes `CEILING.MATH` or `FLOOR.MATH`. A nonzero mode reverses the rounding direction of
+/// negative numbers.
 fn round_mode(call: &Call<'_, '_>, is_up: bool) -> Outcome<Operand> {
     let number = call.number(0)?;
     let significance = call.given_number_or(1, 1.0)?.abs();

@@ -1,18 +1,18 @@
-//! Sums, products and extremes of many values.
+//! Sums, products, minima and maxima.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use super::super::collect::Texts;
+use super::super::collect::NonNumeric;
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::numerics::real::Real;
 use crate::operand::{Operand, Outcome};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    eager("MAX", 1, MANY, "w", |call| Ok(maximum(call, 0, Texts::Skip)?.into())),
-    eager("MAXA", 1, MANY, "w", |call| Ok(maximum(call, 0, Texts::Count)?.into())),
-    eager("MIN", 1, MANY, "w", |call| Ok(minimum(call, 0, Texts::Skip)?.into())),
-    eager("MINA", 1, MANY, "w", |call| Ok(minimum(call, 0, Texts::Count)?.into())),
+    eager("MAX", 1, MANY, "w", |call| Ok(maximum(call, 0, NonNumeric::Skip)?.into())),
+    eager("MAXA", 1, MANY, "w", |call| Ok(maximum(call, 0, NonNumeric::Convert)?.into())),
+    eager("MIN", 1, MANY, "w", |call| Ok(minimum(call, 0, NonNumeric::Skip)?.into())),
+    eager("MINA", 1, MANY, "w", |call| Ok(minimum(call, 0, NonNumeric::Convert)?.into())),
     eager("PERCENTOF", 2, 2, "w", |call| {
         let sum_of = |index: usize| -> Outcome<f64> { Ok(call.numbers_of(index)?.iter().sum()) };
         let total = sum_of(1)?;
@@ -23,13 +23,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("SERIESSUM", 4, 4, "sssw", series_sum),
     eager("SUM", 1, MANY, "w", |call| {
         let mut sum = 0.0;
-        call.visit_numbers(0, Texts::Skip, &mut |block| sum += sum_of_block(block))?;
+        call.visit_numbers(0, NonNumeric::Skip, &mut |block| sum += sum_of_block(block))?;
         number_result(sum)
     }),
     eager("SUMPRODUCT", 1, MANY, "a", sum_of_products),
     eager("SUMSQ", 1, MANY, "w", |call| {
         let mut sum = 0.0;
-        call.visit_numbers(0, Texts::Skip, &mut |block| {
+        call.visit_numbers(0, NonNumeric::Skip, &mut |block| {
             sum += block.iter().map(|number| number * number).sum::<f64>();
         })?;
         number_result(sum)
@@ -46,17 +46,17 @@ fn sum_of_block(block: &[f64]) -> f64 {
     }
 }
 
-fn maximum(call: &Call<'_, '_>, first: usize, texts: Texts) -> Outcome<f64> {
+fn maximum(call: &Call<'_, '_>, first: usize, non_numeric: NonNumeric) -> Outcome<f64> {
     let mut largest = f64::NEG_INFINITY;
-    call.visit_numbers(first, texts, &mut |block| {
+    call.visit_numbers(first, non_numeric, &mut |block| {
         largest = block.iter().copied().fold(largest, f64::max);
     })?;
     Ok(if largest == f64::NEG_INFINITY { 0.0 } else { largest })
 }
 
-fn minimum(call: &Call<'_, '_>, first: usize, texts: Texts) -> Outcome<f64> {
+fn minimum(call: &Call<'_, '_>, first: usize, non_numeric: NonNumeric) -> Outcome<f64> {
     let mut smallest = f64::INFINITY;
-    call.visit_numbers(first, texts, &mut |block| {
+    call.visit_numbers(first, non_numeric, &mut |block| {
         smallest = block.iter().copied().fold(smallest, f64::min);
     })?;
     Ok(if smallest == f64::INFINITY { 0.0 } else { smallest })
@@ -65,7 +65,7 @@ fn minimum(call: &Call<'_, '_>, first: usize, texts: Texts) -> Outcome<f64> {
 fn product(call: &Call<'_, '_>) -> Outcome<Operand> {
     let mut product = 1.0;
     let mut has_numbers = false;
-    call.visit_numbers(0, Texts::Skip, &mut |block| {
+    call.visit_numbers(0, NonNumeric::Skip, &mut |block| {
         has_numbers |= !block.is_empty();
         product = block.iter().fold(product, |product, number| product * number);
     })?;
@@ -90,7 +90,7 @@ fn series_sum(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(sum)
 }
 
-/// Texts and booleans of cells are 0 here.
+/// Computes `SUMPRODUCT`. Text, booleans and empty cells count as 0.
 fn sum_of_products(call: &Call<'_, '_>) -> Outcome<Operand> {
     let matrices = (0..call.len()).map(|index| call.matrix(index)).collect::<Outcome<Vec<_>>>()?;
     let Some(first) = matrices.first() else { return Err(ErrorCode::Value.into()) };

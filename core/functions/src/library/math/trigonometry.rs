@@ -49,7 +49,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("TANH", 1, 1, "s", |call| number_result(call.number(0)?.hyperbolic_tangent())),
 ];
 
-/// Excel has no sine of angles from 2²⁷ on.
+/// Excel's trigonometric functions fail with `#NUM!` for angles of 2²⁷ radians or more.
 const LARGEST_ANGLE: f64 = 134_217_728.0;
 
 fn angle(call: &Call<'_, '_>) -> Outcome<f64> {
@@ -71,6 +71,6 @@ fn hyperbolic_reciprocal(number: f64, function: fn(f64) -> f64) -> Outcome<Opera
 fn atan2(call: &Call<'_, '_>) -> Outcome<Operand> {
     let (x, y) = (call.number(0)?, call.number(1)?);
     ensure(x != 0.0 || y != 0.0, ErrorCode::Div0)?;
-    // Negative zero is zero here, so that the result is π and not −π.
+    // Adding 0 converts negative zero to positive zero, so that the result is π instead of −π.
     number_result((y + 0.0).arc_tangent_of_ratio(x + 0.0))
 }

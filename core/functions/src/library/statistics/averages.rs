@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::ErrorCode;
 
-use super::super::collect::{Texts, mean};
+use super::super::collect::{NonNumeric, mean};
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::number::from_length;
@@ -17,8 +17,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let total: f64 = numbers.iter().map(|number| (number - center).abs()).sum();
         number_result(total / from_length(numbers.len()))
     }),
-    eager("AVERAGE", 1, MANY, "w", |call| average(call, Texts::Skip)),
-    eager("AVERAGEA", 1, MANY, "w", |call| average(call, Texts::Count)),
+    eager("AVERAGE", 1, MANY, "w", |call| average(call, NonNumeric::Skip)),
+    eager("AVERAGEA", 1, MANY, "w", |call| average(call, NonNumeric::Convert)),
     eager("GEOMEAN", 1, MANY, "w", |call| {
         let numbers = call.numbers(0)?;
         let is_positive = numbers.iter().all(|number| *number > 0.0);
@@ -49,9 +49,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-fn average(call: &Call<'_, '_>, texts: Texts) -> Outcome<Operand> {
+fn average(call: &Call<'_, '_>, non_numeric: NonNumeric) -> Outcome<Operand> {
     let (mut sum, mut count) = (0.0, 0_usize);
-    call.visit_numbers(0, texts, &mut |block| {
+    call.visit_numbers(0, non_numeric, &mut |block| {
         sum += block.iter().sum::<f64>();
         count += block.len();
     })?;

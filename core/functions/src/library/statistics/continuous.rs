@@ -1,4 +1,4 @@
-//! Continuous distributions other than the normal one.
+//! Continuous probability distributions: beta, chi-squared, exponential, F, gamma and Weibull.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -10,7 +10,7 @@ use crate::numerics::real::Real;
 use crate::numerics::roots::{invert_increasing, upper_bound};
 use crate::operand::{Operand, Outcome};
 
-/// Number of evaluations of a distribution until its inverse is found.
+/// Estimated number of times a distribution function is evaluated to compute its inverse.
 pub(super) const INVERSION: usize = 100;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -65,14 +65,14 @@ fn invert_from_zero(cumulative: impl Fn(f64) -> f64 + Copy, probability: f64) ->
     invert_increasing(cumulative, probability, 0.0, upper_bound(cumulative, probability))
 }
 
-/// Returns integer degrees of freedom from 1 to 10¹⁰.
+/// Returns degrees of freedom as an integer. Fails with `#NUM!` outside 1 to 10¹⁰.
 fn degrees(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     let degrees = call.number(index)?.trunc();
     ensure((1.0..=1e10).contains(&degrees), ErrorCode::Num)?;
     Ok(degrees)
 }
 
-/// Returns the bounds of a beta distribution.
+/// Returns the lower and upper bound of a beta distribution. The defaults are 0 and 1.
 fn bounds(call: &Call<'_, '_>, first: usize) -> Outcome<(f64, f64)> {
     Ok((call.number_or(first, 0.0)?, call.number_or(first + 1, 1.0)?))
 }
@@ -148,7 +148,8 @@ fn exponential(call: &Call<'_, '_>) -> Outcome<Operand> {
     })
 }
 
-/// Returns the probability that a variable with an F distribution is larger than `x`.
+/// Computes the right tail of the F distribution: the probability of a value larger than `x`.
+/// `first` and `second` are the degrees of freedom.
 pub(super) fn f_tail(x: f64, first: f64, second: f64) -> f64 {
     let total = second + first * x;
     incomplete_beta_of_parts(second / 2.0, first / 2.0, second / total, first * x / total)

@@ -1,4 +1,4 @@
-//! Counts of cells.
+//! Counts, frequencies and probabilities.
 
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ fn count_blank(call: &Call<'_, '_>) -> Outcome<Operand> {
         filled += u32::from(!is_blank);
         Ok(())
     })?;
-    #[allow(clippy::cast_precision_loss, reason = "numbers of cells are below 2⁵³")]
+    #[allow(clippy::cast_precision_loss, reason = "cell counts are below 2⁵³")]
     let cells = areas.iter().map(|area| area.size()).sum::<u64>() as f64;
     number_result(cells - f64::from(filled))
 }

@@ -1,4 +1,4 @@
-//! Discrete distributions.
+//! Discrete probability distributions.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -24,7 +24,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("POISSON.DIST", 3, 3, "s", poisson),
 ];
 
-/// Number of steps of one probability.
+/// Number of evaluation steps charged for computing one probability.
 const TERM_STEPS: usize = 100;
 
 fn ln_combinations(number: f64, chosen: f64) -> f64 {
@@ -48,7 +48,7 @@ fn combinations(number: f64, chosen: f64) -> f64 {
     result
 }
 
-/// Returns the probability of a number of successes.
+/// Computes the binomial probability of exactly `successes` successes.
 fn binomial_mass(successes: f64, trials: f64, probability: f64) -> f64 {
     if probability == 0.0 {
         return if successes == 0.0 { 1.0 } else { 0.0 };

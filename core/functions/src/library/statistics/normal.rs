@@ -1,4 +1,4 @@
-//! The normal distribution and its relatives.
+//! The normal distribution and related distributions.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -131,7 +131,7 @@ fn standard_inverse(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(normal_inverse(probability))
 }
 
-/// Returns the integer degrees of freedom, at least 1.
+/// Returns degrees of freedom as an integer. Fails with `#NUM!` if they are less than 1.
 fn freedom(call: &Call<'_, '_>, index: usize) -> Outcome<f64> {
     let freedom = call.number(index)?.trunc();
     ensure(freedom >= 1.0, ErrorCode::Num)?;

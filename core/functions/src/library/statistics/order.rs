@@ -68,7 +68,8 @@ pub(crate) fn median(mut numbers: Vec<f64>) -> f64 {
     }
 }
 
-/// Returns the numbers that occur most often, and at least twice, in the order of the list.
+/// Returns the most frequent numbers in order of first occurrence, or none if every number is
+/// unique.
 fn modes_of(numbers: &[f64]) -> Vec<f64> {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for number in numbers {
@@ -99,7 +100,7 @@ fn mode(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(mode_of(&call.numbers(0)?).ok_or(ErrorCode::NotAvailable)?)
 }
 
-/// Interpolates at a place of sorted numbers, counted from 0.
+/// Returns the linearly interpolated value at a fractional, zero-based index of sorted numbers.
 fn interpolated(numbers: &[f64], place: f64) -> Option<f64> {
     let low = to_length(place.floor());
     let first = *numbers.get(low)?;
@@ -110,7 +111,8 @@ fn interpolated(numbers: &[f64], place: f64) -> Option<f64> {
     Some(first + part * (numbers.get(low + 1)? - first))
 }
 
-/// Returns a percentile of sorted numbers, from 0 to 1.
+/// Computes the inclusive percentile of sorted numbers. Returns `None` if `part` is not in the
+/// range 0 to 1.
 pub(crate) fn percentile_inclusive(numbers: &[f64], part: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&part) || numbers.is_empty() {
         return None;

@@ -37,7 +37,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("TREND", 1, 4, "aaas", |call| predicted(call, false)),
 ];
 
-/// Means and sums of products of differences from the means.
+/// The means of paired values x and y, and the sums of products of their deviations from the means.
 struct Moments {
     count: f64,
     mean_x: f64,
@@ -79,9 +79,9 @@ fn correlation(call: &Call<'_, '_>) -> Outcome<f64> {
     Ok(moments.xy / (moments.xx * moments.yy).sqrt())
 }
 
-fn covariance(call: &Call<'_, '_>, lost_freedom: f64) -> Outcome<Operand> {
+fn covariance(call: &Call<'_, '_>, correction: f64) -> Outcome<Operand> {
     let moments = Moments::of_call(call, 0, 1)?;
-    let freedom = moments.count - lost_freedom;
+    let freedom = moments.count - correction;
     ensure(freedom > 0.0, ErrorCode::Div0)?;
     number_result(moments.xy / freedom)
 }
@@ -92,12 +92,12 @@ fn forecast(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(moments.mean_y + slope * (call.number(0)? - moments.mean_x))
 }
 
-/// A regression problem: one column for each variable.
+/// A linear regression problem, with one vector for each independent variable.
 struct Problem {
     target: Vec<f64>,
     variables: Vec<Vec<f64>>,
     has_constant: bool,
-    /// Whether each variable is a row of the arguments.
+    /// Whether each variable is a row of its argument instead of a column.
     is_by_row: bool,
 }
 
@@ -110,7 +110,7 @@ fn numbers(matrix: &Matrix) -> Outcome<Vec<f64>> {
     matrix.values.iter().map(number).collect()
 }
 
-/// Splits a matrix into its variables.
+/// Splits a matrix into variables, which are its rows if `is_by_row` and its columns otherwise.
 fn variables_of(matrix: &Matrix, is_by_row: bool) -> Outcome<Vec<Vec<f64>>> {
     let all = numbers(matrix)?;
     let (count, length) =
@@ -150,7 +150,7 @@ impl Problem {
         Ok(Self { target, variables, has_constant, is_by_row })
     }
 
-    /// Solves the problem with centered variables. Returns the constant last.
+    /// Solves the problem with variables shifted to mean 0. Returns the solution and the intercept.
     fn solve(&self) -> (LeastSquares, f64) {
         if !self.has_constant {
             return (least_squares(&self.variables, &self.target), 0.0);
@@ -187,7 +187,8 @@ fn coefficients(call: &Call<'_, '_>, is_exponential: bool) -> Outcome<Operand> {
     Ok(Matrix::from_rows(rows).into())
 }
 
-/// Returns the rows of statistics below the coefficients.
+/// Computes the regression statistics, the rows below the coefficients in the result of `LINEST` or
+/// `LOGEST`.
 fn statistics(problem: &Problem, solved: &LeastSquares, width: usize) -> Vec<Vec<Value>> {
     let count = from_length(problem.target.len());
     let kept = from_length(solved.kept.iter().filter(|kept| **kept).count());
@@ -222,7 +223,7 @@ fn statistics(problem: &Problem, solved: &LeastSquares, width: usize) -> Vec<Vec
     ]
 }
 
-/// Returns the standard error of the constant, where `unit` is the standard error of the residuals.
+/// Computes the standard error of the intercept. `unit` is the standard error of the residuals.
 fn constant_error(problem: &Problem, unit: f64) -> f64 {
     let mut columns = problem.variables.clone();
     columns.push(vec![1.0; problem.target.len()]);

@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::ErrorCode;
 
-use super::super::collect::{Texts, mean, squared_deviations};
+use super::super::collect::{NonNumeric, mean, squared_deviations};
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::number::from_length;
@@ -17,30 +17,31 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("KURT", 1, MANY, "w", kurtosis),
     eager("SKEW", 1, MANY, "w", |call| skewness(call, true)),
     eager("SKEW.P", 1, MANY, "w", |call| skewness(call, false)),
-    eager("STDEV", 1, MANY, "w", |call| deviation(call, Texts::Skip, 1.0)),
-    eager("STDEV.P", 1, MANY, "w", |call| deviation(call, Texts::Skip, 0.0)),
-    eager("STDEV.S", 1, MANY, "w", |call| deviation(call, Texts::Skip, 1.0)),
-    eager("STDEVA", 1, MANY, "w", |call| deviation(call, Texts::Count, 1.0)),
-    eager("STDEVP", 1, MANY, "w", |call| deviation(call, Texts::Skip, 0.0)),
-    eager("STDEVPA", 1, MANY, "w", |call| deviation(call, Texts::Count, 0.0)),
-    eager("VAR", 1, MANY, "w", |call| number_result(variance(call, Texts::Skip, 1.0)?)),
-    eager("VAR.P", 1, MANY, "w", |call| number_result(variance(call, Texts::Skip, 0.0)?)),
-    eager("VAR.S", 1, MANY, "w", |call| number_result(variance(call, Texts::Skip, 1.0)?)),
-    eager("VARA", 1, MANY, "w", |call| number_result(variance(call, Texts::Count, 1.0)?)),
-    eager("VARP", 1, MANY, "w", |call| number_result(variance(call, Texts::Skip, 0.0)?)),
-    eager("VARPA", 1, MANY, "w", |call| number_result(variance(call, Texts::Count, 0.0)?)),
+    eager("STDEV", 1, MANY, "w", |call| deviation(call, NonNumeric::Skip, 1.0)),
+    eager("STDEV.P", 1, MANY, "w", |call| deviation(call, NonNumeric::Skip, 0.0)),
+    eager("STDEV.S", 1, MANY, "w", |call| deviation(call, NonNumeric::Skip, 1.0)),
+    eager("STDEVA", 1, MANY, "w", |call| deviation(call, NonNumeric::Convert, 1.0)),
+    eager("STDEVP", 1, MANY, "w", |call| deviation(call, NonNumeric::Skip, 0.0)),
+    eager("STDEVPA", 1, MANY, "w", |call| deviation(call, NonNumeric::Convert, 0.0)),
+    eager("VAR", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Skip, 1.0)?)),
+    eager("VAR.P", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Skip, 0.0)?)),
+    eager("VAR.S", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Skip, 1.0)?)),
+    eager("VARA", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Convert, 1.0)?)),
+    eager("VARP", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Skip, 0.0)?)),
+    eager("VARPA", 1, MANY, "w", |call| number_result(variance(call, NonNumeric::Convert, 0.0)?)),
 ];
 
-/// A sample loses one degree of freedom, a population none.
-fn variance(call: &Call<'_, '_>, texts: Texts, lost_freedom: f64) -> Outcome<f64> {
-    let numbers = call.collect_numbers(0, texts)?;
-    let freedom = from_length(numbers.len()) - lost_freedom;
+/// Computes the variance. `correction` is 1 for a sample (Bessel's correction) and 0 for a
+/// population.
+fn variance(call: &Call<'_, '_>, non_numeric: NonNumeric, correction: f64) -> Outcome<f64> {
+    let numbers = call.collect_numbers(0, non_numeric)?;
+    let freedom = from_length(numbers.len()) - correction;
     ensure(freedom > 0.0, ErrorCode::Div0)?;
     Ok(squared_deviations(&numbers) / freedom)
 }
 
-fn deviation(call: &Call<'_, '_>, texts: Texts, lost_freedom: f64) -> Outcome<Operand> {
-    number_result(variance(call, texts, lost_freedom)?.sqrt())
+fn deviation(call: &Call<'_, '_>, non_numeric: NonNumeric, correction: f64) -> Outcome<Operand> {
+    number_result(variance(call, non_numeric, correction)?.sqrt())
 }
 
 fn skewness(call: &Call<'_, '_>, is_sample: bool) -> Outcome<Operand> {

@@ -1,4 +1,4 @@
-//! Hypothesis tests of samples.
+//! Statistical hypothesis tests.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -49,7 +49,7 @@ fn chi_squared_test(call: &Call<'_, '_>) -> Outcome<Operand> {
     number_result(upper_gamma(freedom / 2.0, statistic / 2.0))
 }
 
-/// Returns count, mean and variance of a sample.
+/// Returns the count, mean and variance of a sample.
 fn sample(call: &Call<'_, '_>, index: usize) -> Outcome<(f64, f64, f64)> {
     let numbers = call.numbers_of(index)?;
     let count = from_length(numbers.len());

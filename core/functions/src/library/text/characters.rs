@@ -1,4 +1,4 @@
-//! Characters, case and spaces.
+//! Functions for character codes, letter case, spaces and URL encoding.
 
 use cellar_sheet::cell::ErrorCode;
 
@@ -46,7 +46,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("UPPER", 1, 1, "s", |call| call.text_result(call.text(0)?.to_uppercase())),
 ];
 
-/// The characters 128 to 159 of the code page Windows 1252.
+/// Characters 128 to 159 of code page Windows-1252.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -106,7 +106,7 @@ fn proper_case(text: &str) -> String {
 fn unicode_character(call: &Call<'_, '_>) -> Outcome<Operand> {
     let number = call.number(0)?.trunc();
     ensure((1.0..=1_114_111.0).contains(&number), ErrorCode::Value)?;
-    // Surrogates are no characters.
+    // Surrogate code points are not characters.
     let character = char::from_u32(to_u32(number)).ok_or(ErrorCode::NotAvailable)?;
     call.text_result(character.to_string())
 }

@@ -1,4 +1,4 @@
-//! Joins texts.
+//! Functions that convert values to text and concatenate them.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -36,14 +36,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Stops early, before a text of many cells uses much memory.
+/// Fails with `#VALUE!` as soon as a partial result exceeds the maximum length, to limit memory
+/// usage.
 fn check_length(text: &str) -> Outcome<()> {
     const LONGEST_CHARACTER_BYTES: usize = 4;
     ensure(text.len() <= MAX_TEXT_CHARACTERS * LONGEST_CHARACTER_BYTES, ErrorCode::Value)
 }
 
 impl Call<'_, '_> {
-    /// Passes the values of an operand to `visit`, row by row.
+    /// Calls `visit` with each value of an operand, row by row.
     pub(super) fn visit_by_row(
         &self,
         operand: &Operand,
@@ -70,7 +71,7 @@ fn is_strict(call: &Call<'_, '_>) -> Outcome<bool> {
     }
 }
 
-/// Returns the text of a value; strict texts are quoted.
+/// Converts a value to text. In strict format, strings are enclosed in quotation marks.
 fn shown(value: &Value, is_strict: bool) -> Outcome<String> {
     match value {
         Value::Text(text) if is_strict => Ok(format!("\"{}\"", text.replace('"', "\"\""))),

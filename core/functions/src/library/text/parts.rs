@@ -1,4 +1,5 @@
-//! Parts of texts. Excel counts a character outside the basic plane of Unicode as two.
+//! Functions that find, extract and replace substrings. Excel counts UTF-16 code units, so a
+//! character outside the Basic Multilingual Plane counts as two.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -86,7 +87,8 @@ fn repeat(call: &Call<'_, '_>) -> Outcome<Operand> {
     call.text_result(text.repeat(to_length(count)))
 }
 
-/// Returns the place from which `FIND` and `SEARCH` search, in characters.
+/// Returns the zero-based index at which `FIND` and `SEARCH` start to search. Fails with `#VALUE!`
+/// if it is larger than `length`, the length of the text.
 fn search_start(call: &Call<'_, '_>, length: usize) -> Outcome<usize> {
     let start = call.number_or(2, 1.0)?.trunc();
     ensure(start >= 1.0 && start <= from_length(length) + 1.0, ErrorCode::Value)?;
@@ -109,7 +111,8 @@ fn search(call: &Call<'_, '_>) -> Outcome<Operand> {
     let (wanted, text) = (call.text(0)?, call.text(1)?);
     let length = text.chars().count();
     let start = search_start(call, length)?;
-    // A search takes time in proportion to both lengths and the number of places.
+    // The pattern is matched from every index to the end of the text, so the time grows with the
+    // square of the text length.
     call.spend((length - start.min(length)).saturating_mul(length.max(1)) / 64)?;
     let place = Pattern::new(&wanted).find(&text, start).ok_or(ErrorCode::Value)?;
     number_result(from_length(place) + 1.0)

@@ -1,4 +1,4 @@
-//! Regular expressions.
+//! Regular expression functions.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 use regex_lite::{Captures, Regex, RegexBuilder};
@@ -17,14 +17,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Maximum number of bytes of a compiled regular expression.
+/// Maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 256 * 1024;
 
-/// Maximum number of groups of a regular expression.
+/// Maximum number of groups in a regular expression, including the implicit group of the whole
+/// match.
 const MAX_GROUPS: usize = 100;
 
-/// Compiles a pattern. Excel uses PCRE2, and this library has no look-around and no back references:
-/// such a pattern is `#VALUE!`.
+/// Compiles a pattern. Fails with `#VALUE!` if it is invalid, or if it contains look-around or a
+/// backreference, which Excel supports but `regex_lite` does not.
 pub(in crate::library) fn compile_regex(pattern: &str, ignores_case: bool) -> Outcome<Regex> {
     let regex = RegexBuilder::new(pattern)
         .case_insensitive(ignores_case)
@@ -43,7 +44,7 @@ fn regex_argument(call: &Call<'_, '_>, pattern: usize, case: usize) -> Outcome<R
     };
     let text = call.text(0)?;
     let pattern = call.text(pattern)?;
-    // The search takes time in proportion to both lengths.
+    // Search time is proportional to the product of the two lengths.
     call.spend(text.len().saturating_mul(pattern.len()) / 16)?;
     compile_regex(&pattern, ignores_case)
 }

@@ -9,21 +9,22 @@ use crate::operand::{Operand, Outcome};
 use crate::value::to_text;
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    eager("TEXTAFTER", 2, 6, "swsssw", |call| around(call, true)),
-    eager("TEXTBEFORE", 2, 6, "swsssw", |call| around(call, false)),
+    eager("TEXTAFTER", 2, 6, "swsssw", |call| before_or_after(call, true)),
+    eager("TEXTBEFORE", 2, 6, "swsssw", |call| before_or_after(call, false)),
     eager("TEXTSPLIT", 2, 6, "swwssw", text_split),
 ];
 
-/// A delimiter in a text: start and end, in characters.
-type Place = (usize, usize);
+/// The start and exclusive end of a delimiter in the text, in characters.
+type Occurrence = (usize, usize);
 
-/// Characters that are compared, and those that are returned.
-struct Searched {
+/// The text to search. Delimiters are compared with `compared`, which is case-folded if case is
+/// ignored, and results are taken from `original`.
+struct Haystack {
     original: Vec<char>,
     compared: Vec<char>,
 }
 
-impl Searched {
+impl Haystack {
     fn new(text: &str, ignores_case: bool) -> Self {
         let original: Vec<char> = text.chars().collect();
         let compared = compared(text, ignores_case);
@@ -34,24 +35,28 @@ impl Searched {
         self.original.get(start..end).unwrap_or(&[]).iter().collect()
     }
 
-    /// Returns the delimiters from the first to the last, without overlaps. The longest delimiter
-    /// at a place counts.
-    fn places(&self, call: &Call<'_, '_>, delimiters: &[Vec<char>]) -> Outcome<Vec<Place>> {
+    /// Returns the occurrences of the delimiters in order, without overlaps. If several delimiters
+    /// match at the same index, the longest one is used.
+    fn occurrences(
+        &self,
+        call: &Call<'_, '_>,
+        delimiters: &[Vec<char>],
+    ) -> Outcome<Vec<Occurrence>> {
         call.spend(self.compared.len().saturating_mul(delimiters.len()))?;
-        let mut places = Vec::new();
+        let mut occurrences = Vec::new();
         let mut start = 0;
         while start < self.compared.len() {
             let rest = self.compared.get(start..).unwrap_or(&[]);
             let found = delimiters.iter().filter(|delimiter| rest.starts_with(delimiter));
             match found.map(Vec::len).max() {
                 Some(length) if length > 0 => {
-                    places.push((start, start + length));
+                    occurrences.push((start, start + length));
                     start += length;
                 }
                 _ => start += 1,
             }
         }
-        Ok(places)
+        Ok(occurrences)
     }
 }
 
@@ -72,7 +77,7 @@ fn ignores_case(call: &Call<'_, '_>, index: usize) -> Outcome<bool> {
     }
 }
 
-fn around(call: &Call<'_, '_>, is_after: bool) -> Outcome<Operand> {
+fn before_or_after(call: &Call<'_, '_>, is_after: bool) -> Outcome<Operand> {
     let text = call.text(0)?;
     let instance = to_i64(call.given_number_or(2, 1.0)?.floor());
     let ignores_case = ignores_case(call, 3)?;
@@ -88,24 +93,25 @@ fn around(call: &Call<'_, '_>, is_after: bool) -> Outcome<Operand> {
         |delimiter: &Vec<char>| i64::try_from(delimiter.len()).unwrap_or(i64::MAX) > length;
     let may_be_longer = length == 0 || !call.is_given(2);
     ensure(may_be_longer || !delimiters.iter().any(is_longer), ErrorCode::Value)?;
-    let searched = Searched::new(&text, ignores_case);
-    let end = searched.original.len();
+    let haystack = Haystack::new(&text, ignores_case);
+    let end = haystack.original.len();
     if delimiters.iter().any(Vec::is_empty) {
-        // An empty delimiter is before the first and after the last character.
+        // An empty delimiter matches before the first and after the last character.
         let is_whole = is_after == (instance > 0);
         return call.text_result(if is_whole { text } else { String::new() });
     }
-    let mut places = searched.places(call, &delimiters)?;
+    let mut occurrences = haystack.occurrences(call, &delimiters)?;
     if matches_end {
         if instance > 0 {
-            places.push((end, end));
+            occurrences.push((end, end));
         } else {
-            places.insert(0, (0, 0));
+            occurrences.insert(0, (0, 0));
         }
     }
     let rank = to_length(crate::number::from_i64(instance.abs())) - 1;
-    let place = if instance > 0 { places.get(rank) } else { places.iter().rev().nth(rank) };
-    let Some((start, after)) = place.copied() else {
+    let occurrence =
+        if instance > 0 { occurrences.get(rank) } else { occurrences.iter().rev().nth(rank) };
+    let Some((start, after)) = occurrence.copied() else {
         return match call.operand(5) {
             Operand::Omitted => Err(ErrorCode::NotAvailable.into()),
             Operand::Value(Value::Error(code)) => Err((*code).into()),
@@ -115,7 +121,7 @@ fn around(call: &Call<'_, '_>, is_after: bool) -> Outcome<Operand> {
             },
         };
     };
-    call.text_result(if is_after { searched.part(after, end) } else { searched.part(0, start) })
+    call.text_result(if is_after { haystack.part(after, end) } else { haystack.part(0, start) })
 }
 
 fn text_split(call: &Call<'_, '_>) -> Outcome<Operand> {
@@ -154,14 +160,14 @@ fn pieces(
     ignores_case: bool,
     skips_empty: bool,
 ) -> Outcome<Vec<String>> {
-    let searched = Searched::new(text, ignores_case);
+    let haystack = Haystack::new(text, ignores_case);
     let mut pieces = Vec::new();
     let mut start = 0;
-    let end = searched.original.len();
-    for (place, after) in
-        searched.places(call, delimiters)?.into_iter().chain(std::iter::once((end, end)))
+    let end = haystack.original.len();
+    for (occurrence, after) in
+        haystack.occurrences(call, delimiters)?.into_iter().chain(std::iter::once((end, end)))
     {
-        let piece = searched.part(start, place);
+        let piece = haystack.part(start, occurrence);
         start = after;
         if !(piece.is_empty() && skips_empty) {
             pieces.push(piece);
