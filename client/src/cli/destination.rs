@@ -1,4 +1,4 @@
-//! Says to which spreadsheet and stack a command has written.
+//! Reports the spreadsheet and stack to which a command has written.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -11,13 +11,14 @@ use crate::text::escape;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Destination {
     pub(super) spreadsheet: NamedSpreadsheet,
-    /// Name of the stack. `None` if only its URL is known.
+    /// Name of the stack, or `None` if only its URL is known.
     pub(super) stack: Option<String>,
     pub(super) link: SpreadsheetLink,
 }
 
 impl Destination {
-    /// Returns `result`, which must be a JSON object, with the fields `name`, `stack` and `url`.
+    /// Converts `result`, which must serialize to a JSON object, and adds the fields `name`,
+    /// `stack` and `url`.
     pub(super) fn add_to(&self, result: &impl Serialize) -> Value {
         let mut fields = json!(result);
         if let Value::Object(fields) = &mut fields {
@@ -29,7 +30,8 @@ impl Destination {
         fields
     }
 
-    /// Such as `In Budget, stack cellar (local): http://127.0.0.1:8480/#/s/ID`.
+    /// Returns a description of the destination, for example:
+    /// `In Budget, stack cellar (local): http://127.0.0.1:8480/#/s/ID`
     fn describe(&self) -> String {
         let name = match self.spreadsheet.name.as_deref() {
             Some("") => "a spreadsheet without a name".to_owned(),
@@ -43,7 +45,8 @@ impl Destination {
         format!("In {name}{stack}: {}", self.link)
     }
 
-    /// Prints to stderr, so that the output of scripts does not change. No-op with `--json`.
+    /// Prints the destination to stderr, so that the output on stdout stays the same for scripts.
+    /// Does nothing with `--json`.
     pub(super) fn print(&self, output: Output) {
         output.print_note(self.describe());
     }

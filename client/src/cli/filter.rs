@@ -1,4 +1,4 @@
-//! `cellar get --where`
+//! The command `cellar get --where`.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,8 @@ use super::output::{Output, count};
 use crate::cli::table::render_rows;
 use crate::{FilterQuery, FilterTotals, Spreadsheet};
 
-/// Limits the memory for the table and the JSON. A row may have millions of cells.
+/// Maximum number of cells to print. It limits memory use, because a row may have millions of
+/// cells.
 const MAX_PRINTED_CELLS: usize = 200_000;
 
 pub(super) async fn print_rows(
@@ -58,8 +59,8 @@ pub(super) async fn print_rows(
     context.print_unsent_note(&spreadsheet, output);
     if !rows.complete {
         output.print_note(format!(
-            "Further rows fulfil the conditions; these are the first {}. Pass a larger --limit or a \
-             smaller --range, or --count.",
+            "More rows fulfil the conditions; these are the first {}. Pass a larger --limit, a smaller \
+             --range or --count.",
             rows.numbers.len()
         ));
     }
@@ -116,12 +117,12 @@ struct Rows {
     cells: Vec<CellAt>,
     texts: Vec<String>,
     complete: bool,
-    /// Numbers of the rows, from 0.
+    /// Row indices, from 0.
     #[serde(rename = "rows")]
     numbers: Vec<u32>,
 }
 
-/// Stops at the limit, so that no further pages are requested.
+/// Reads at most `limit` rows. Requests no more pages once the limit is reached.
 async fn read_rows(
     context: &Context,
     spreadsheet: &Spreadsheet,
@@ -150,8 +151,8 @@ async fn read_rows(
 }
 
 impl Rows {
-    /// Returns `false` if the cell does not fit. A row that does not fit is removed, unless it is the
-    /// only one.
+    /// Adds a cell. Returns `false` if it does not fit. If only a part of its row fits, the row is
+    /// removed, unless it is the only one.
     fn push(&mut self, cell: CellAt, max_rows: usize) -> bool {
         let is_new_row = self.numbers.last() != Some(&cell.row);
         if is_new_row && self.numbers.len() >= max_rows {

@@ -38,9 +38,9 @@ pub(super) async fn find_cells(
     print_json_with_times(output, &found, [at.as_ref()])?;
     context.print_unsent_note(&spreadsheet, output);
     if !found.complete {
-        output.print_note("Further cells contain it; pass a larger --limit, or --count.");
+        output.print_note("More cells match; pass a larger --limit, or --count.");
     } else if found.printed == 0 {
-        output.print_note("No cell contains it.");
+        output.print_note("No cell matches.");
     }
     Ok(())
 }
@@ -54,12 +54,12 @@ fn check_pattern(args: &args::Find) -> Result<(), CliError> {
         Ok(_) => Ok(()),
         Err(error) => Err(CliError::usage(
             format!("TEXT cannot be used: {error}"),
-            "`cellar find --help` describes the texts",
+            "`cellar find --help` explains what TEXT can be",
         )),
     }
 }
 
-/// Cells are kept only for JSON.
+/// The result of a search. The cells are only kept for JSON output.
 #[derive(Serialize)]
 struct PrintedCells {
     cells: Vec<CellWithText>,
@@ -75,7 +75,7 @@ struct CellWithText {
     text: String,
 }
 
-/// Prints the cells of each page as it arrives.
+/// Prints the cells of each page as soon as the page arrives.
 async fn print_found(
     context: &Context,
     spreadsheet: &Spreadsheet,

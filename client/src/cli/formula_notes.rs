@@ -1,4 +1,4 @@
-//! Formulas in the output of `cellar get`, and notes on those that were not calculated.
+//! Prints formulas in the output of `cellar get`, and notes on formulas that were not calculated.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::args;
 use super::output::{Output, count};
 use crate::text::escape;
 
-/// Further notes are only counted.
+/// Maximum number of notes to print. Any further notes are only counted.
 const MAX_NOTES: usize = 5;
 
 impl args::Get {
-    /// Returns the cells to print. With `--formulas`, formulas take the place of their values.
+    /// Returns the cells to print. With `--formulas`, each formula replaces its value.
     pub(super) fn shown<'a>(&self, cells: &'a [CellAt]) -> Cow<'a, [CellAt]> {
         if !self.formulas {
             return Cow::Borrowed(cells);
@@ -30,7 +30,7 @@ fn with_formula(cell: &CellAt) -> CellAt {
     shown
 }
 
-/// Prints the notes of the cells, which say why a formula was not calculated or which cells form a
+/// Prints the notes of cells. A note says why a formula was not calculated or which cells form a
 /// cycle.
 pub(super) fn print_notes_of_cells(output: &Output, cells: &[CellAt]) {
     for line in note_lines(cells) {

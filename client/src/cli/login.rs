@@ -29,13 +29,13 @@ pub(super) async fn log_in(
         ));
     }
     let url = stack_url(&args.stack);
-    // Report a wrong URL before asking for the token.
+    // Report an invalid URL before asking for the token.
     Client::new(&url, None)?;
     let path = logins_path()?;
     let token = read_token(&url)?;
     if LinkToken::has_prefix(&token) {
         return Err(CliError::usage(
-            "this is the token of a share link, which is for one spreadsheet only",
+            "this is the token of a share link, which gives access to one spreadsheet only",
             "name the spreadsheet with the URL of the link: cellar get -s URL",
         ));
     }
@@ -51,7 +51,7 @@ pub(super) async fn log_in(
     Ok(EXIT_SUCCESS)
 }
 
-/// Accepts the URL of a spreadsheet as well.
+/// Returns the URL of a stack. `text` may also be the URL of a spreadsheet in the stack.
 fn stack_url(text: &str) -> String {
     match text.parse::<SpreadsheetLink>() {
         Ok(link) => link.url,
@@ -62,13 +62,13 @@ fn stack_url(text: &str) -> String {
 fn logins_path() -> Result<PathBuf, CliError> {
     Logins::default_path().ok_or_else(|| {
         CliError::usage(
-            "the folder for the token is unknown: the user has no home folder",
+            "cannot locate the file of saved tokens: the home folder is unknown",
             "set HOME or XDG_CONFIG_HOME, or set CELLAR_URL and CELLAR_TOKEN instead",
         )
     })
 }
 
-/// Reads from a prompt without echo, or else from standard input.
+/// Reads the token from a prompt without echo, or from standard input if that is not a terminal.
 fn read_token(url: &str) -> Result<String, CliError> {
     let text = if io::stdin().is_terminal() {
         let terminal = console::Term::stderr();
@@ -83,8 +83,8 @@ fn read_token(url: &str) -> Result<String, CliError> {
     }
 }
 
-/// Reads at most as much as the longest token and white space around it. A longer text is refused
-/// when it is used.
+/// Reads a token from `input`. Reads at most twice the maximum length of a token, which leaves room
+/// for surrounding white space. A token that is too long is rejected when it is used.
 fn read_piped_token(input: impl io::Read) -> io::Result<String> {
     let max_bytes = u64::try_from(2 * MAX_TOKEN_BYTES).unwrap_or(u64::MAX);
     let mut text = String::new();
@@ -92,7 +92,7 @@ fn read_piped_token(input: impl io::Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Says if commands in this folder do not use the login, because of a profile.
+/// Prints a note if a profile makes commands in the current folder ignore the login.
 fn print_profile_note(output: &Output, url: &str) -> Result<(), CliError> {
     // An invalid profile is reported by the commands that need it.
     let Ok(Some((folder, profile))) = Profile::find(&std::env::current_dir()?) else {

@@ -1,4 +1,5 @@
-//! The tokens that `cellar login` saves, one for each stack, in one file of the user.
+//! The tokens that `cellar login` saves, one per stack, in a file in the user's configuration
+//! folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,17 +13,17 @@ use crate::profile::without_trailing_slashes;
 const FOLDER: &str = "cellar";
 const FILE: &str = "tokens.json";
 const LOCK: &str = "tokens.lock";
-/// Folder of the user's configuration, as an absolute path.
+/// Environment variable with the absolute path of the user's configuration folder.
 const CONFIG_VARIABLE: &str = "XDG_CONFIG_HOME";
 const DEFAULT_CONFIG_FOLDER: &str = ".config";
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Logins {
-    /// URL of the last login.
+    /// URL of the most recent login.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<String>,
-    /// Tokens by URL, without a trailing slash.
+    /// Tokens, keyed by URL without a trailing slash.
     #[serde(default)]
     tokens: BTreeMap<String, String>,
 }
@@ -40,7 +41,7 @@ impl std::fmt::Debug for Login {
 }
 
 impl Logins {
-    /// Returns `None` if the user has no home folder.
+    /// Returns the path of the file, or `None` if the user has no home folder.
     pub(super) fn default_path() -> Option<PathBuf> {
         let configured = std::env::var_os(CONFIG_VARIABLE).map(PathBuf::from);
         let config_folder = match configured.filter(|folder| folder.is_absolute()) {
@@ -50,7 +51,7 @@ impl Logins {
         Some(config_folder.join(FOLDER).join(FILE))
     }
 
-    /// Returns no logins if the file does not exist.
+    /// Reads the logins. Returns none if the file does not exist.
     pub(super) fn read(path: &Path) -> Result<Self, FileError> {
         if !path.exists() {
             return Ok(Self::default());
@@ -60,7 +61,8 @@ impl Logins {
         Ok(read_json(path, StateFile::Logins)?.unwrap_or_default())
     }
 
-    /// Reads, changes and writes the logins. Waits while another process changes them.
+    /// Reads the logins, changes them and writes them back. Waits while another process changes
+    /// them.
     pub(super) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> T,
@@ -73,7 +75,7 @@ impl Logins {
         Ok(result)
     }
 
-    /// Returns the login at a URL, or the last login if `url` is `None`.
+    /// Returns the login for the stack at `url`, or the most recent login if `url` is `None`.
     pub(super) fn find(&self, url: Option<&str>) -> Option<Login> {
         let url = without_trailing_slashes(url.or(self.last.as_deref())?).to_owned();
         let token = self.tokens.get(&url)?.clone();
@@ -86,8 +88,8 @@ impl Logins {
         self.tokens.insert(url, token.to_owned());
     }
 
-    /// Removes the login at a URL, or the last login if `url` is `None`. Returns the URL of the
-    /// removed login.
+    /// Removes the login for the stack at `url`, or the most recent login if `url` is `None`.
+    /// Returns the URL of the removed login.
     pub(super) fn remove(&mut self, url: Option<&str>) -> Option<String> {
         let Login { url, .. } = self.find(url)?;
         self.tokens.remove(&url);

@@ -1,4 +1,4 @@
-//! `cellar merge`
+//! The command `cellar merge`.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::describe::SheetNames;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
 
-/// A JSON result of a merge.
+/// The JSON output of `cellar merge`.
 #[derive(Serialize)]
 struct MergeResult<'a> {
     fork: LogId,
@@ -69,7 +69,7 @@ fn print_summary(
     let total = reply.counts.total();
     if total == 0 {
         output.print_note(format!(
-            "All edits up to {} were merged before. If that merge was undone, undo the undo: \
+            "All edits up to {} were merged before. If that merge was undone, undo the undo; \
              `cellar history` of the source lists its position.",
             reply.through
         ));
@@ -109,7 +109,7 @@ async fn list_edits(
     Ok(format_rows([Alignment::Right, left, left, left, left], &rows))
 }
 
-/// Returns the entries of the listed edits by their position in the fork.
+/// Returns the entries of the listed edits, keyed by position in the fork.
 async fn read_entries(
     fork: &Spreadsheet,
     reply: &MergeReply,

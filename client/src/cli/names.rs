@@ -26,7 +26,7 @@ pub(super) async fn list_or_edit_names(
     }
 }
 
-/// A JSON result.
+/// The JSON output of `cellar names`.
 #[derive(Serialize)]
 struct ListedNames<'a> {
     position: Position,

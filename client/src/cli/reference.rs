@@ -1,4 +1,5 @@
-//! How users name a spreadsheet: by its id, its URL, its name or the beginning of its id.
+//! Parses references to spreadsheets. Users refer to a spreadsheet by its id, its URL, its name or
+//! a prefix of its id.
 
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ use super::spreadsheet_link::{BadSpreadsheetLink, SpreadsheetLink};
 pub(super) enum SpreadsheetReference {
     Id(LogId),
     Link(SpreadsheetLink),
-    /// A name or the beginning of an id, which must be looked up in the spreadsheet list.
+    /// A name or a prefix of an id, which must be looked up in the spreadsheet list.
     Text(String),
 }
 
@@ -24,7 +25,7 @@ pub(super) enum BadReference {
 }
 
 impl SpreadsheetReference {
-    /// Returns `None` if the spreadsheet must be looked up.
+    /// Returns the id, or `None` if the spreadsheet must be looked up.
     pub(super) fn id(&self) -> Option<LogId> {
         match self {
             Self::Id(id) => Some(*id),

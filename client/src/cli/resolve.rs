@@ -1,4 +1,4 @@
-//! Looks up a spreadsheet by its name or the beginning of its id in the caller's spreadsheet list.
+//! Looks up a spreadsheet in the caller's spreadsheet list by its name or a prefix of its id.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use super::list::{display_name, format_candidates};
 use crate::text::escape;
 use crate::{Client, ClientError, SpreadsheetsQuery};
 
-/// Minimum number of characters of the beginning of an id, so that a short name never matches an
-/// id by accident.
+/// Minimum length of an id prefix, in characters. It prevents short names from matching ids by
+/// accident.
 const MIN_ID_PREFIX_CHARACTERS: usize = 4;
 const MAX_LISTED_CANDIDATES: usize = 10;
-/// A new spreadsheet is missing from the list for a moment.
+/// Maximum time until a new spreadsheet appears in the list.
 const LIST_DELAY: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
@@ -26,8 +26,8 @@ pub(super) struct NamedSpreadsheet {
     pub(super) name: Option<String>,
 }
 
-/// The spreadsheets among which to search. Each group is searched only if the groups before it do
-/// not contain the spreadsheet.
+/// The statuses of spreadsheets in the order in which they are searched. Each group of statuses is
+/// searched only if no spreadsheet in the preceding groups matches.
 pub(super) type SearchOrder = &'static [&'static [SpreadsheetStatus]];
 
 pub(super) const USABLE_FIRST: SearchOrder =
@@ -37,10 +37,11 @@ pub(super) const ARCHIVED_FIRST: SearchOrder =
 pub(super) const DELETED_FIRST: SearchOrder =
     &[&[SpreadsheetStatus::Deleted], &[SpreadsheetStatus::Active, SpreadsheetStatus::Archived]];
 
-/// `text` is a name or the beginning of an id.
+/// Finds the spreadsheet whose name is `text` or whose id starts with it. If none matches, retries
+/// until a new spreadsheet would have appeared in the list.
 ///
 /// # Errors
-/// Fails if no spreadsheet or several spreadsheets match.
+/// Returns an error if no spreadsheet or more than one spreadsheet matches.
 pub(super) async fn find_spreadsheet(
     client: &Client,
     text: &str,
@@ -76,8 +77,9 @@ async fn list_spreadsheets(
     Ok(try_join_all(lists).await?.into_iter().flatten().collect())
 }
 
-/// A name and the beginning of an id have the same rank. Otherwise, a person could share a
-/// spreadsheet whose name is the beginning of another spreadsheet's id, to receive its edits.
+/// Returns the spreadsheets whose name is `text` or whose id starts with it. A matching name takes
+/// no precedence over a matching id. Otherwise, anyone could share a spreadsheet whose name is a
+/// prefix of another spreadsheet's id and receive edits intended for that spreadsheet.
 fn matches<'a>(spreadsheets: &'a [SpreadsheetView], text: &str) -> Vec<&'a SpreadsheetView> {
     let lowercase = text.to_lowercase();
     let is_prefix = lowercase.chars().count() >= MIN_ID_PREFIX_CHARACTERS;

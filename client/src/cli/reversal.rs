@@ -10,8 +10,9 @@ use crate::editor::AppliedEdit;
 const SHEET_RECOVERED: &str =
     "The recovered sheet has a new number; pending edits of the old sheet do not affect it.";
 
-/// The first line of the output is `summary`. It is followed by the numbers of cells, rows, columns
-/// and sheets, unless a resent request was answered without them.
+/// Prints `summary`, followed by the numbers of cells, rows, columns and sheets that were restored
+/// or left. The response to a repeated request may lack these numbers; then only `summary` is
+/// printed.
 pub(super) fn print_reversal(
     output: &Output,
     applied: &AppliedEdit,

@@ -18,7 +18,8 @@ use crate::describe::describe_operation;
 use crate::editor::{Editor, RejectedEdit, SentEdits};
 use crate::live::{EditOutcome, LiveSheet, SetAsideEdits};
 
-/// Edits that a sync has made again, because the tables were restored, are sent by the next one.
+/// Maximum number of syncs in a row. If the tables were restored, a sync recreates lost edits, and
+/// only the next sync sends them.
 const MAX_SYNCS: usize = 10;
 
 struct SyncedSpreadsheet {
@@ -70,7 +71,8 @@ fn find_waiting(context: &Context) -> Result<Vec<Spreadsheet>, CliError> {
     Ok(ids.into_iter().map(|id| client.spreadsheet(id)).collect())
 }
 
-/// A failure to send edits is part of the result, so that other spreadsheets are synced as well.
+/// Sends the waiting edits of a spreadsheet. A failure to send them is part of the result and not
+/// an error, so that other spreadsheets are still synced.
 async fn sync_spreadsheet(
     context: &Context,
     spreadsheet: Spreadsheet,

@@ -1,4 +1,4 @@
-//! `cellar trace`
+//! The command `cellar trace`.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) async fn trace_cell(
     output.print_lines(lines(&trace))?;
     context.print_unsent_note(&spreadsheet, output);
     if !trace.complete {
-        output.print_note("Further formulas read the cell.");
+        output.print_note("More formulas read the cell.");
     }
     Ok(())
 }

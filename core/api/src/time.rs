@@ -1,9 +1,9 @@
-//! Times as text, always in UTC.
+//! Formats times in UTC.
 
 use jiff::Timestamp;
 
-/// Formats a Unix time in seconds as `2026-11-01T12:00:00Z`. Later times than RFC 3339 can represent
-/// are formatted as a number of seconds.
+/// Formats a Unix time in seconds as `2026-11-01T12:00:00Z`. A time that RFC 3339 cannot represent
+/// is formatted as a number of seconds, such as `300000000000 s`.
 #[must_use]
 pub fn format_utc(unix_s: u64) -> String {
     let timestamp =

@@ -1,4 +1,4 @@
-//! Cells of a part of a column.
+//! A block: the loaded cells in a fixed number of consecutive rows of one column.
 
 use std::sync::Arc;
 
@@ -7,24 +7,26 @@ use cellar_snapshot::tile::{TileColumn, TileValue};
 
 use crate::staleness::Staleness;
 
-/// Number of rows of a block. A formula that reads one cell loads the block that contains it.
+/// Number of rows in a block. Cells are loaded in whole blocks, even if a formula reads only one of
+/// them.
 pub(crate) const BLOCK_ROWS: u32 = 512;
 
-/// Cells of `BLOCK_ROWS` rows of a column.
+/// The cells in [`BLOCK_ROWS`] consecutive rows of a column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Block {
-    /// Parts in the order of rows, without gaps. Rows after the last part are empty.
+    /// Parts in row order, without gaps. Rows after the last part are empty.
     pub(crate) parts: Vec<Part>,
-    /// Formulas in the order of rows.
+    /// Formulas in row order.
     pub(crate) formulas: Vec<FormulaCell>,
-    /// Number formats of cells in the order of rows, which are relative to the block.
+    /// Number formats set on individual cells, in row order. Rows are relative to the start of the
+    /// block.
     formats: Vec<(u32, Arc<str>)>,
 }
 
-/// Consecutive cells of one kind.
+/// Consecutive cells of the same kind.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
-    /// Row after the last one, relative to the block.
+    /// Exclusive end row of the part, relative to the start of the block.
     pub(crate) end: u32,
     pub(crate) cells: PartCells,
 }
@@ -34,22 +36,23 @@ pub(crate) enum PartCells {
     Empty,
     Numbers(Vec<f64>),
     Values(Vec<Value>),
-    /// Results of formulas, from the formula with this index on.
+    /// Results of consecutive formulas. `first` is the index of their first formula in
+    /// [`Block::formulas`].
     Formulas {
         first: usize,
         results: Vec<Value>,
     },
-    /// A text that is stored as a separate object, with this hash.
+    /// A single text that is stored as a separate object, identified by its hash.
     LongText([u8; 32]),
 }
 
-/// A formula and its result.
+/// A formula, its stored value and the state of its calculation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FormulaCell {
-    /// Row relative to the block.
+    /// Row relative to the start of the block.
     pub(crate) row: u32,
     pub(crate) formula: Arc<str>,
-    /// The value that the cell has besides its formula, such as the value in an imported file.
+    /// The value stored with the formula, such as the result saved in an imported file.
     pub(crate) stored: Value,
     pub(crate) state: FormulaState,
 }
@@ -57,25 +60,25 @@ pub(crate) struct FormulaCell {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FormulaState {
     Unknown,
-    /// The formula is being evaluated and waits for other cells.
+    /// Evaluation has started but needs other cells before it can finish.
     Open,
-    /// The part of the block has the result. The note explains an error value.
+    /// The formula has been evaluated. Its result is stored in the part that contains its row.
     Calculated(Explanation),
     Stale(Staleness),
 }
 
-/// Number format and note of a result.
+/// The number format and note of a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Explanation {
-    /// Number format in which the result is displayed, or `None` for that of the cell.
+    /// Number format for displaying the result, or `None` to use the format of the cell.
     pub(crate) format: Option<Arc<str>>,
-    /// Meaning of an error value.
+    /// Explanation of an error value.
     pub(crate) note: Option<Arc<str>>,
 }
 
 impl Block {
-    /// Creates a block from the rows of a column from `first_row` on. The column may be a part of a
-    /// larger window.
+    /// Creates the block that starts at `first_row`. `column` may also contain cells outside the
+    /// block.
     pub(crate) fn new(column: &TileColumn, first_row: u32) -> Self {
         let values = &column.values;
         let start = values.count_above(first_row);
@@ -102,7 +105,8 @@ impl Block {
         block
     }
 
-    /// Returns the number format of the cell itself, in a row relative to the block.
+    /// Returns the number format that is set on an individual cell. `row` is relative to the start
+    /// of the block.
     pub(crate) fn own_format(&self, row: u32) -> Option<&Arc<str>> {
         let index = self.formats.binary_search_by_key(&row, |(row, _)| *row).ok()?;
         self.formats.get(index).map(|(_, format)| format)
@@ -155,12 +159,13 @@ impl Block {
         }
     }
 
-    /// Returns the index of the formula in a row relative to the block.
+    /// Returns the index of the formula in `row`, which is relative to the start of the block.
     pub(crate) fn formula_index(&self, row: u32) -> Option<usize> {
         self.formulas.binary_search_by_key(&row, |formula| formula.row).ok()
     }
 
-    /// Returns the part that contains a row relative to the block, and its first row.
+    /// Returns the part that contains `row`, and the first row of this part. Both rows are relative
+    /// to the start of the block.
     pub(crate) fn part_at(&self, row: u32) -> Option<(&Part, u32)> {
         let index = self.parts.partition_point(|part| part.end <= row);
         let part = self.parts.get(index)?;
@@ -168,7 +173,7 @@ impl Block {
         Some((part, before.map_or(0, |before| before.end)))
     }
 
-    /// Stores the result of the formula in a row relative to the block.
+    /// Stores the result of the formula in `row`, which is relative to the start of the block.
     pub(crate) fn set_result(&mut self, row: u32, result: Value, explanation: Explanation) {
         let index = self.parts.partition_point(|part| part.end <= row);
         let before = index.checked_sub(1).and_then(|before| self.parts.get(before));
@@ -190,7 +195,7 @@ impl Block {
         }
     }
 
-    /// Replaces a long text by its whole text.
+    /// Sets the value of every cell that refers to the long text with this hash.
     pub(crate) fn fill_in_text(&mut self, hash: &[u8; 32], value: &Value) {
         for part in &mut self.parts {
             if part.cells == PartCells::LongText(*hash) {
@@ -199,7 +204,7 @@ impl Block {
         }
     }
 
-    /// Returns the number of cells that are not empty.
+    /// Returns the number of non-empty cells.
     pub(crate) fn cell_count(&self) -> u64 {
         let count = |part: &Part| match &part.cells {
             PartCells::Empty => 0,
@@ -211,7 +216,7 @@ impl Block {
         self.parts.iter().map(|part| u64::try_from(count(part)).unwrap_or(u64::MAX)).sum()
     }
 
-    /// Returns the approximate memory in bytes, without the texts of results.
+    /// Returns the approximate memory use of the block in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let value_bytes = |value: &Value| match value {
             Value::Text(text) => size_of::<Value>() + text.len(),
@@ -234,7 +239,8 @@ impl Block {
     }
 }
 
-/// Equal formats one after the other share their text.
+/// Returns the number formats set on individual cells of the block. Consecutive cells with the same
+/// format share one allocation.
 fn formats_of(column: &TileColumn, first_row: u32) -> Vec<(u32, Arc<str>)> {
     let layer = &column.formats;
     let start = layer.count_above(first_row);
@@ -251,7 +257,7 @@ fn formats_of(column: &TileColumn, first_row: u32) -> Vec<(u32, Arc<str>)> {
     formats
 }
 
-/// A long text is replaced by its preview.
+/// Converts a value of a tile. A long text becomes its preview.
 fn block_value(column: &TileColumn, value: &TileValue) -> Value {
     let texts = column.values.texts();
     match value {

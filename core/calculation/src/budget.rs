@@ -1,4 +1,4 @@
-//! Bounds of the work of one request.
+//! Limits on the work of one request.
 
 use cellar_base::limits::{
     MAX_CALCULATION_CELLS_LOADED, MAX_CALCULATION_CELLS_READ, MAX_CALCULATION_FORMULAS,
@@ -6,8 +6,8 @@ use cellar_base::limits::{
 };
 use cellar_functions::limits::Limits;
 
-/// The work that is left for one request. It counts work instead of time, so that a reader with a
-/// slow machine sees the same values.
+/// The remaining work of one request. It is measured in operations and not in time, so that the
+/// same formulas are calculated on slow and fast machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     formulas: u64,
@@ -33,8 +33,8 @@ impl Budget {
         Self { formulas, cells_loaded, cells_read, steps }
     }
 
-    /// Counts the evaluation of a formula. Returns the limits of the evaluation, or why there is no
-    /// work left.
+    /// Counts one evaluation of a formula. Returns the limits for this evaluation, or an error if
+    /// the maximum number of evaluations is reached.
     pub(crate) fn take_formula(&mut self) -> Result<Limits, Exhausted> {
         let Some(formulas) = self.formulas.checked_sub(1) else { return Err(Exhausted::Formulas) };
         self.formulas = formulas;
@@ -46,37 +46,37 @@ impl Budget {
         })
     }
 
-    /// Counts the work of an evaluation.
+    /// Subtracts the work done by an evaluation.
     pub(crate) fn take_evaluation(&mut self, cells_read: u64, steps: u64) {
         self.cells_read = self.cells_read.saturating_sub(cells_read);
         self.steps = self.steps.saturating_sub(steps);
     }
 
-    /// Whether an evaluation that exceeded its limits could have exceeded them only because earlier
-    /// ones had used up a part of them.
+    /// Returns whether the limits of an evaluation were reduced because earlier evaluations had
+    /// used up most of the budget.
     pub(crate) fn is_short(limits: &Limits) -> bool {
         *limits != Limits::default()
     }
 
-    /// Counts cells that were loaded.
+    /// Subtracts the number of cells that were loaded.
     pub(crate) fn take_loaded(&mut self, cells: u64) {
         self.cells_loaded = self.cells_loaded.saturating_sub(cells);
     }
 
-    /// Returns an error if no further cells may be loaded.
+    /// Returns an error if no more cells may be loaded.
     pub(crate) fn check_loading(&self) -> Result<(), Exhausted> {
         if self.cells_loaded == 0 { Err(Exhausted::CellsLoaded) } else { Ok(()) }
     }
 }
 
-/// The bound of a request that was reached.
+/// The limit that a request has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Exhausted {
     #[error("the cells depend on more than {MAX_CALCULATION_FORMULAS} formulas")]
     Formulas,
     #[error("the formulas need more than {MAX_CALCULATION_CELLS_LOADED} cells")]
     CellsLoaded,
-    #[error("the formulas of the window need too much work together; read fewer of them at once")]
+    #[error("together, the formulas of the window need too much work; read a smaller window")]
     CellsRead,
 }
 

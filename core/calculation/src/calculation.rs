@@ -1,4 +1,4 @@
-//! Calculates formulas as far as the loaded cells permit.
+//! The state machine that calculates formulas and requests the cells that they read.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -22,31 +22,31 @@ use crate::source::{Need, Source};
 use crate::staleness::{StaleCause, Staleness};
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
-/// The next cells or texts that a calculation needs.
+/// The next input that a calculation needs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CalculationStep {
-    /// The cells of these windows, for [`Calculation::supply`].
+    /// The cells in these windows, to be passed to [`Calculation::supply`].
     Cells(Vec<CellWindow>),
-    /// The texts with these hashes, for [`Calculation::supply_text`].
+    /// The texts with these hashes, to be passed to [`Calculation::supply_text`].
     LongTexts(Vec<[u8; 32]>),
-    /// Nothing: every formula of the request has a result.
+    /// No input: every requested formula has a result or is stale.
     Done,
 }
 
 /// The result of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormulaResult {
-    /// The calculated value. If the formula is stale, the last stored value.
+    /// The calculated value, or the stored value if the formula is stale.
     pub value: Value,
-    /// Number format in which the value is displayed if the cell has none, such as that of a date.
+    /// Number format for displaying the value if the cell has none, such as a date format.
     pub format: Option<String>,
-    /// Whether the formula was not calculated.
+    /// Whether the formula is stale, which means that it was not calculated.
     pub is_stale: bool,
-    /// Why the formula was not calculated, or which cells form a cycle.
+    /// Explanation of a stale formula or of an error value, such as the cells of a cycle.
     pub note: Option<Arc<str>>,
 }
 
-/// Formulas of a spreadsheet at one position, with their results.
+/// Calculates formulas of a spreadsheet at one position and keeps their results.
 #[derive(Debug, Clone)]
 pub struct Calculation {
     workbook: CalculatedWorkbook,
@@ -54,7 +54,7 @@ pub struct Calculation {
     order: Order,
     budget: Budget,
     requested: Vec<CellKey>,
-    /// The parsed texts of open formulas.
+    /// Parsed formulas whose evaluation has started but not finished.
     open: HashMap<CellKey, Arc<OpenFormula>>,
     stale: Vec<CellKey>,
     loaded_texts: usize,
@@ -73,7 +73,7 @@ impl OpenFormula {
 }
 
 impl Calculation {
-    /// Creates a calculation without cells.
+    /// Creates a calculation without any loaded cells.
     #[must_use]
     pub fn new(workbook: CalculatedWorkbook) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl Calculation {
         self.budget = budget;
     }
 
-    /// Starts a request for the results of formulas. Results of earlier requests are kept, as far as
-    /// memory permits; stale formulas are calculated again.
+    /// Starts a request for the results of `formulas`. Results of earlier requests are kept as far
+    /// as memory permits. Formulas that were stale are calculated again.
     pub fn start(&mut self, formulas: Vec<CellKey>) {
         for key in std::mem::take(&mut self.stale) {
             self.cells.set_state(key, FormulaState::Unknown);
@@ -112,7 +112,7 @@ impl Calculation {
         self.requested = formulas;
     }
 
-    /// Evaluates formulas until cells are missing or the request is done.
+    /// Evaluates formulas until cells or texts must be loaded or the request is complete.
     pub fn step(&mut self) -> CalculationStep {
         while let Some(waiting) = self.order.last() {
             let key = waiting.key;
@@ -141,24 +141,24 @@ impl Calculation {
         CalculationStep::Done
     }
 
-    /// Adds the cells of a window that [`Calculation::step`] asked for. The rows and columns of the
-    /// tile are those of the sheet.
+    /// Adds the cells of a window that [`Calculation::step`] requested. The tile must use the row
+    /// and column indices of the sheet.
     pub fn supply(&mut self, window: &CellWindow, tile: &Tile) {
         let cells = self.cells.add(window.sheet, &window.window, tile);
         let area = u64::try_from(window.window.rows.len()).unwrap_or(u64::MAX)
             * u64::try_from(window.window.columns.len()).unwrap_or(u64::MAX);
-        /// Loading an empty cell costs this much less than loading one with a value.
+        /// Number of empty cells that count as one loaded cell.
         const EMPTY_CELLS: u64 = 8;
         self.budget.take_loaded(cells.max(area / EMPTY_CELLS));
     }
 
-    /// Adds a text that [`Calculation::step`] asked for. `None` is a text that is lost.
+    /// Adds a text that [`Calculation::step`] requested. Pass `None` if the text is lost.
     pub fn supply_text(&mut self, hash: &[u8; 32], text: Option<String>) {
         let value = text.map_or(Value::Error(ErrorCode::Lost), Value::Text);
         self.cells.fill_in_text(hash, &value);
     }
 
-    /// Returns the result of a formula of the request, or `None` if the cell has no formula.
+    /// Returns the result of a requested formula, or `None` if the cell has no formula.
     #[must_use]
     pub fn result(&self, key: CellKey) -> Option<FormulaResult> {
         let formula = self.cells.formula(key)?;
@@ -179,7 +179,8 @@ impl Calculation {
         })
     }
 
-    /// Returns the step that loads windows, or `None` if nothing more may be loaded.
+    /// Returns the step that requests `windows`. If no more cells may be loaded, ends the request
+    /// and returns `None`.
     fn load(&mut self, windows: Vec<CellWindow>) -> Option<CalculationStep> {
         match self.budget.check_loading() {
             Ok(()) => Some(CalculationStep::Cells(windows)),
@@ -190,7 +191,7 @@ impl Calculation {
         }
     }
 
-    /// The blocks of all requested formulas that are not loaded.
+    /// Returns windows that contain the blocks of all requested formulas that are not loaded.
     fn windows_of_requested(&self) -> Vec<CellWindow> {
         let is_missing = |key: &&CellKey| self.cells.block(key.sheet, key.cell).is_none();
         let missing: BTreeSet<_> = self
@@ -202,7 +203,7 @@ impl Calculation {
         windows_around(missing)
     }
 
-    /// Evaluates the last formula of the order. Returns a step if something must be loaded.
+    /// Evaluates the formula on top of the stack. Returns a step if something must be loaded first.
     fn evaluate_last(
         &mut self,
         key: CellKey,
@@ -340,7 +341,8 @@ impl Calculation {
         }
     }
 
-    /// Returns `None` if the cell has a number format.
+    /// Returns the number format for displaying the result of a formula, or `None` if the cell
+    /// already has a number format or the default applies.
     fn format_of_result(&self, key: CellKey, parsed: &OpenFormula) -> Option<Arc<str>> {
         if self.format_of_cell(key).is_some() {
             return None;
@@ -352,7 +354,8 @@ impl Calculation {
         })
     }
 
-    /// The format of the cell itself comes before that of a range.
+    /// Returns the number format of a cell. A format set on the cell or derived for its result
+    /// takes precedence over the format of a range.
     fn format_of_cell(&self, key: CellKey) -> Option<Arc<str>> {
         let own = self.cells.block(key.sheet, key.cell).and_then(|(block, row)| {
             let of_result = block.formula_index(row).and_then(|index| block.formulas.get(index));
@@ -383,8 +386,9 @@ impl Calculation {
         self.stale.push(key);
     }
 
-    /// An array would extend into other cells. A value that is stored, such as that of an imported
-    /// file, is shown instead.
+    /// Finishes a formula whose result is an array, which a single cell cannot show. If the cell
+    /// has a stored value, such as one from an imported file, the formula becomes stale and this
+    /// value is shown. Otherwise, the result is `#SPILL!`.
     fn finish_array(&mut self, key: CellKey, rows: usize, columns: usize) {
         let cause = StaleCause::Array { rows, columns };
         let has_stored =
@@ -398,7 +402,7 @@ impl Calculation {
         }
     }
 
-    /// Ends the request: formulas without a result become stale.
+    /// Ends the request. Formulas without a result become stale.
     fn end_request(&mut self, exhausted: Exhausted) {
         let staleness = Staleness::because_of(exhausted);
         for key in self.order.clear() {

@@ -1,4 +1,4 @@
-//! The loaded cells of a calculation.
+//! The cells that a calculation has loaded.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -12,17 +12,18 @@ use cellar_snapshot::tile::Tile;
 use crate::block::{BLOCK_ROWS, Block, Explanation, FormulaCell, FormulaState, PartCells};
 use crate::workbook::CellKey;
 
-/// Blocks of a column by number.
+/// The loaded blocks of a column, keyed by block number.
 pub(crate) type ColumnBlocks = BTreeMap<u32, Block>;
 
-/// Loaded blocks of all sheets.
+/// The loaded blocks of all sheets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoadedCells {
     columns: HashMap<(SheetId, u32), ColumnBlocks>,
     memory_bytes: usize,
 }
 
-/// Returns the number of the block that contains a row, and the row relative to the block.
+/// Returns the number of the block that contains `row`, and the row relative to the start of the
+/// block.
 pub(crate) fn block_of(row: u32) -> (u32, u32) {
     (row / BLOCK_ROWS, row % BLOCK_ROWS)
 }
@@ -37,7 +38,8 @@ impl LoadedCells {
         self.memory_bytes
     }
 
-    /// Returns the block that contains a cell, and the row of the cell relative to it.
+    /// Returns the block that contains a cell, and the row of the cell relative to the start of the
+    /// block.
     pub(crate) fn block(&self, sheet: SheetId, cell: CellName) -> Option<(&Block, u32)> {
         let (number, row) = block_of(cell.row);
         Some((self.column(sheet, cell.column)?.get(&number)?, row))
@@ -80,8 +82,8 @@ impl LoadedCells {
         }
     }
 
-    /// Adds the blocks of a window, whose rows are those of whole blocks. Blocks that are already
-    /// loaded are kept. Returns the number of cells that were added.
+    /// Adds the blocks of a window. The rows of the window must form whole blocks. Blocks that are
+    /// already loaded are kept. Returns the number of cells added.
     pub(crate) fn add(&mut self, sheet: SheetId, window: &Window, tile: &Tile) -> u64 {
         let blocks = blocks_of(&window.rows);
         let mut cells = 0;
@@ -114,8 +116,9 @@ impl LoadedCells {
         }
     }
 
-    /// Drops cells until the memory is within a bound: first those without formulas, whose results
-    /// would have to be calculated again.
+    /// Drops blocks if they use more than `max_bytes` of memory. Drops blocks without formulas
+    /// first, because the results of formulas are expensive to recompute. If the remaining blocks
+    /// still use more than half of `max_bytes`, drops them too.
     pub(crate) fn shrink(&mut self, max_bytes: usize) {
         if self.memory_bytes <= max_bytes {
             return;
@@ -131,7 +134,7 @@ impl LoadedCells {
     }
 }
 
-/// Returns the numbers of the blocks that contain rows.
+/// Returns the numbers of the blocks that contain `rows`.
 pub(crate) fn blocks_of(rows: &Range<u32>) -> Range<u32> {
     rows.start / BLOCK_ROWS..rows.end.div_ceil(BLOCK_ROWS)
 }

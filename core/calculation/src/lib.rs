@@ -1,21 +1,21 @@
 //! Calculates the formulas of a window.
 //!
-//! A [`Calculation`] belongs to one position of a spreadsheet. It is a state machine without I/O:
-//! [`Calculation::start`] names the formulas to calculate, [`Calculation::step`] evaluates until
-//! cells are missing, and [`Calculation::supply`] adds them. Which cells a formula reads is known
-//! only when it is evaluated, so a formula that reads a missing cell, or a formula that is not
-//! calculated yet, is evaluated again afterwards.
+//! A [`Calculation`] calculates formulas of a spreadsheet at one position. It is a state machine
+//! without I/O: [`Calculation::start`] sets the formulas to calculate, [`Calculation::step`]
+//! evaluates them until cells are missing, and [`Calculation::supply`] adds these cells. The cells
+//! that a formula reads are known only when it is evaluated. If it reads a missing cell, or a
+//! formula that has no result yet, it is evaluated again later.
 //!
-//! - `block` keeps the cells of a part of a column, and the results of its formulas.
-//! - `cells` finds blocks, and counts their memory.
-//! - `source` supplies cells to the evaluation of one formula and records what is missing.
-//! - `order` decides which formula is evaluated next, and finds cycles.
-//! - `budget` bounds the work of one request.
-//! - `staleness` says why a formula was not calculated.
+//! - `block` stores the cells in consecutive rows of a column and the results of their formulas.
+//! - `cells` looks up blocks and tracks their memory use.
+//! - `source` supplies cells to the evaluation of a formula and records which inputs are missing.
+//! - `order` decides which formula is evaluated next and detects cycles.
+//! - `budget` limits the work of a request.
+//! - `staleness` explains why a formula was not calculated.
 //!
-//! A formula that would exceed a bound is *stale*: its last stored value is shown with a mark. So
-//! is every formula that reads a stale one. Values do not depend on the order in which formulas are
-//! calculated.
+//! A formula that would exceed a limit is *stale*: its stored value is shown with a mark. Every
+//! formula that reads a stale formula is also stale. The results do not depend on the order in
+//! which formulas are calculated.
 
 mod block;
 mod budget;

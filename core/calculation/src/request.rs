@@ -1,4 +1,4 @@
-//! Windows of cells that a calculation asks for.
+//! The windows of cells that a calculation requests.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,12 +21,12 @@ pub struct CellWindow {
     pub window: Window,
 }
 
-/// Rows of a column that a formula reads and that are not loaded.
+/// Blocks of a column that a formula reads and that are not loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MissingBlocks {
     pub(crate) sheet: SheetId,
     pub(crate) column: u32,
-    /// Numbers of blocks.
+    /// Range of block numbers.
     pub(crate) blocks: Range<u32>,
 }
 
@@ -37,19 +37,19 @@ impl MissingBlocks {
     }
 }
 
-/// Maximum number of cells of a window, also empty ones.
+/// Maximum number of cells in a window, including empty cells.
 const MAX_WINDOW_CELLS: u32 = 1 << 18;
-/// Maximum number of columns of a window.
+/// Maximum number of columns in a window.
 const MAX_WINDOW_COLUMNS: u32 = 64;
-/// Maximum number of windows that are asked for at once.
+/// Maximum number of windows requested in one step.
 const MAX_WINDOWS: usize = 16;
-/// A reference to at most this number of cells is loaded before its formula is evaluated, even if
-/// the evaluation may not read it.
+/// Maximum size of a reference, in cells, that is loaded before its formula is evaluated. The
+/// evaluation may turn out not to read these cells.
 const MAX_PREPARED_CELLS: u32 = 8_192;
 
 impl MissingBlocks {
-    /// Returns the windows of the missing rows. If a reference of the formula contains them, its
-    /// other columns are read at the same time.
+    /// Returns windows that contain the missing rows. If a reference of the formula covers them,
+    /// the windows also include the columns of the reference to the right of the missing one.
     pub(crate) fn windows(
         &self,
         workbook: &CalculatedWorkbook,
@@ -79,7 +79,8 @@ impl MissingBlocks {
     }
 }
 
-/// Returns the used cells of a reference.
+/// Returns the cells of a reference that are within the used range of its sheet, or `None` if there
+/// are none.
 fn used_area(
     workbook: &CalculatedWorkbook,
     own_sheet: SheetId,
@@ -96,7 +97,7 @@ fn used_area(
     is_used.then_some(CellWindow { sheet, window })
 }
 
-/// Returns the windows of small references that are not loaded, and the formula's own block.
+/// Returns windows that contain the cells of small references that are not loaded.
 pub(crate) fn windows_to_prepare(
     workbook: &CalculatedWorkbook,
     cells: &LoadedCells,
@@ -124,8 +125,8 @@ pub(crate) fn windows_to_prepare(
     windows_around(missing)
 }
 
-/// Returns windows of whole blocks that contain cells, which are given as sheet, row and column.
-/// Blocks beside each other are read together.
+/// Returns windows of whole blocks that contain the given cells, which are tuples of sheet, row and
+/// column. Blocks in adjacent columns are combined into one window.
 pub(crate) fn windows_around(cells: BTreeSet<(SheetId, u32, u32)>) -> Vec<CellWindow> {
     let blocks: BTreeSet<_> =
         cells.into_iter().map(|(sheet, row, column)| (sheet, row / BLOCK_ROWS, column)).collect();

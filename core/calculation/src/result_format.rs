@@ -1,5 +1,6 @@
-//! The number format in which the result of a formula is displayed, if its cell has none: dates stay
-//! dates, and sums have the format of their first cell.
+//! Derives the number format for displaying a formula's result if its cell has none. For example, a
+//! date plus a number is displayed as a date, and a sum is displayed in the format of the first
+//! cell that it adds.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ const DATE: &str = "yyyy-mm-dd";
 const DATE_TIME: &str = "yyyy-mm-dd hh:mm";
 const TIME: &str = "hh:mm:ss";
 
-/// Which argument a function takes its format from.
+/// Functions whose result has the format of one of their arguments, with the index of this
+/// argument. Sorted by name.
 const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
     ("ABS", 0),
     ("AVERAGE", 0),
@@ -35,8 +37,8 @@ const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
     ("_XLFN.XLOOKUP", 2),
 ];
 
-/// Returns the number format of a formula's result, or `None` for `General`. `format_of` returns the
-/// number format of the first cell of a reference.
+/// Returns the number format of a formula's result, or `None` for `General`. `format_of` returns
+/// the number format of the first cell of a reference.
 pub(crate) fn result_format(
     expression: &Expression,
     format_of: impl Fn(&Reference) -> Option<Arc<str>>,
@@ -49,7 +51,7 @@ pub(crate) fn result_format(
     formats.pop().flatten()
 }
 
-/// The formats of the nodes before a node.
+/// The formats of all nodes that precede a node. They include the node's operands.
 struct Operands<'a>(&'a [Option<Arc<str>>]);
 
 impl Operands<'_> {
@@ -74,7 +76,7 @@ impl Operands<'_> {
             }
             Node::Binary { operator: BinaryOperator::Subtract, left, right } => {
                 let format = self.of(*left)?;
-                // The difference of two dates is a number of days.
+                // The difference between two dates is a number of days.
                 let is_difference =
                     is_date(&format) && self.of(*right).is_some_and(|right| is_date(&right));
                 (!is_difference).then_some(format)
@@ -112,7 +114,8 @@ mod tests {
 
     use super::*;
 
-    /// Cells of column A have a date format, those of column B two decimals.
+    /// Returns the format derived for a formula. Column A has a date format, and column B has two
+    /// decimal places.
     fn format(text: &str) -> Option<String> {
         let formula = Formula::parse(text, &NoSheets).unwrap();
         let format_of = |reference: &Reference| {

@@ -1,4 +1,4 @@
-//! Supplies cells to the evaluation of one formula, and records what is missing.
+//! Supplies cells to the evaluation of a formula and records which inputs are missing.
 
 use std::cell::RefCell;
 
@@ -14,21 +14,21 @@ use crate::request::MissingBlocks;
 use crate::staleness::Staleness;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
-/// Maximum number of formulas that are recorded as needed at once.
+/// Number of recorded formulas at which the search for more of them stops at the end of a block.
 const MAX_NEEDED_FORMULAS: usize = 4_096;
 
-/// The first cells that an evaluation read and that have no value yet. All later reads of the
-/// evaluation return empty cells, and its result is not used.
+/// The first missing input of an evaluation. After it was recorded, all other cells are read as
+/// empty, and the result of the evaluation is discarded.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Need {
     /// Cells to load.
     Blocks(MissingBlocks),
-    /// Formulas to calculate. Only the first one is certainly needed: the evaluation may use the
-    /// result of the first one to decide whether it reads the others.
+    /// Formulas to calculate. Only the first one is known to be needed, because the evaluation may
+    /// use its result to decide whether to read the others.
     Formulas(Vec<CellKey>),
-    /// Texts to load.
+    /// Long texts to load, identified by their hashes.
     LongTexts(Vec<[u8; 32]>),
-    /// Nothing, because the evaluation read a stale formula. The formula becomes stale too.
+    /// Nothing: the evaluation read a stale formula, so the evaluated formula becomes stale too.
     Stale(Staleness),
 }
 
@@ -59,8 +59,9 @@ impl<'a> Source<'a> {
         self.workbook.sheet_at(index).map(|(id, ..)| *id)
     }
 
-    /// Returns the block that contains a cell, or records that it is missing. A cell outside the
-    /// used range has no block.
+    /// Returns the block that contains a cell, and the row of the cell relative to the start of the
+    /// block. If the block is not loaded, records it as missing. A cell outside the used range has
+    /// no block.
     fn block(&self, sheet: SheetId, cell: CellName) -> Option<(&'a Block, u32)> {
         let extent = self.workbook.extent(sheet);
         if self.is_interrupted() || cell.row >= extent.rows || cell.column >= extent.columns {
@@ -75,8 +76,8 @@ impl<'a> Source<'a> {
         block
     }
 
-    /// Records what the cells from `first` on need that have no value yet, of all rows of the column
-    /// up to `last_row`.
+    /// Records the missing inputs in rows `first.row..=last_row` of a column: blocks to load,
+    /// formulas to calculate or long texts to load.
     fn interrupt_in_column(&self, sheet: SheetId, first: CellName, last_row: u32) {
         let key = |row| CellKey { sheet, cell: CellName { row, column: first.column } };
         let mut formulas = Vec::new();
@@ -150,7 +151,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Passes the cells of a part to `visit`. Returns `false` if the reading ends.
+    /// Passes the cells of a part to `visit`. Returns `false` if no further cells should be read.
     fn visit_part(
         &self,
         block: &'a Block,
@@ -198,10 +199,10 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Rows of a part to read, relative to the block.
+/// The rows of a part to read, relative to the start of the block.
 #[derive(Clone, Copy)]
 struct PartRows {
-    /// First row of the block in the sheet.
+    /// First row of the block, as a row index of the sheet.
     block_first: u32,
     /// First row of the part.
     part_first: u32,
@@ -209,7 +210,7 @@ struct PartRows {
     end: u32,
 }
 
-/// The column that is read.
+/// The column being read.
 #[derive(Clone, Copy)]
 struct ColumnRead {
     sheet: SheetId,

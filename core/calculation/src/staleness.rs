@@ -1,4 +1,4 @@
-//! Why formulas are stale.
+//! Reasons why formulas are stale.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ use cellar_functions::limits::LimitExceeded;
 use crate::budget::Exhausted;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
-/// Why a formula is stale.
+/// The reason why a formula is stale.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Staleness {
     cause: Arc<StaleCause>,
-    /// The stale formula that the formula reads, or `None` if the cause is the formula itself or its
-    /// request.
+    /// The stale formula that this formula reads, or `None` if the cause lies in this formula or in
+    /// its request.
     read: Option<CellKey>,
 }
 
-/// Why a formula was not calculated, or cannot be.
+/// The reason why a formula was not calculated or its result cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StaleCause {
-    /// The request reached a bound.
+    /// The request reached a limit.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
-    /// The formula alone reached a bound of an evaluation.
+    /// The evaluation of the formula reached a limit.
     #[error(transparent)]
     Limit(#[from] LimitExceeded),
-    /// The text is no formula.
+    /// The text is not a valid formula.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
     #[error("the formula reads more than {MAX_CALCULATION_LONG_TEXTS} long texts")]
@@ -40,17 +40,17 @@ pub(crate) enum StaleCause {
 }
 
 impl Staleness {
-    /// The cause is the formula itself, or its request.
+    /// Creates the staleness of a formula whose cause lies in the formula itself or in its request.
     pub(crate) fn because_of(cause: impl Into<StaleCause>) -> Self {
         Self { cause: Arc::new(cause.into()), read: None }
     }
 
-    /// Returns why a formula is stale that reads this one, which is in the cell `read`.
+    /// Returns the staleness of a formula that reads the stale formula in the cell `read`.
     pub(crate) fn of_reader(&self, read: CellKey) -> Self {
         Self { cause: Arc::clone(&self.cause), read: Some(read) }
     }
 
-    /// Explains to a user why the formula in `own` is stale.
+    /// Returns a message that explains why the formula in the cell `own` is stale.
     pub(crate) fn note(&self, workbook: &CalculatedWorkbook, own: CellKey) -> Arc<str> {
         let cause = &self.cause;
         Arc::from(match self.read {

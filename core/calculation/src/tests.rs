@@ -1,4 +1,4 @@
-//! Calculations of small sheets, which are compared with a recursive evaluation.
+//! Tests of calculations on small sheets, including comparisons with a recursive evaluator.
 
 mod bounds;
 mod cycles;

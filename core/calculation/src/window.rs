@@ -1,4 +1,4 @@
-//! The formulas of a window that was read.
+//! Calculates the formulas among the cells of a window.
 
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
@@ -8,16 +8,17 @@ use crate::calculation::Calculation;
 use crate::workbook::CellKey;
 
 impl Calculation {
-    /// Starts a request for the formulas among the cells of a sheet.
+    /// Starts a request for all formulas in `cells`, which are cells of `sheet`.
     pub fn start_window(&mut self, sheet: SheetId, cells: &[TileCell]) {
         self.start(formulas_of(cells).map(|cell| key_of(sheet, cell)).collect());
     }
 
-    /// Gives the formulas among the cells of a sheet their results.
+    /// Replaces the values of formula cells in `cells` with the results of the request.
     pub fn show_results(&self, sheet: SheetId, cells: &mut [TileCell]) {
         for cell in cells.iter_mut().filter(|cell| cell.cell.formula.is_some()) {
             if let Some(result) = self.result(key_of(sheet, cell)) {
-                // The text is that of the stored value.
+                // The long text belongs to the stored value, which is only shown if the formula is
+                // stale.
                 cell.long_text = cell.long_text.filter(|_| result.is_stale);
                 cell.cell.value = result.value;
                 cell.cell.format = cell.cell.format.take().or(result.format);
@@ -28,7 +29,7 @@ impl Calculation {
     }
 }
 
-/// Returns whether the cells contain a formula.
+/// Returns whether any of the cells contains a formula.
 #[must_use]
 pub fn has_formulas(cells: &[TileCell]) -> bool {
     formulas_of(cells).next().is_some()

@@ -1,4 +1,4 @@
-//! Sheets, names, time and random seed of a calculation.
+//! The sheets, defined names, time and random seed that a calculation uses.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::metadata::{Extent, FormatLayer, WorkbookMetadata};
 
-/// Place of a cell in a spreadsheet.
+/// Identifies a cell in a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellKey {
     /// Number of the sheet.
@@ -18,34 +18,34 @@ pub struct CellKey {
     pub cell: CellName,
 }
 
-/// Sheets, names, time and random seed at one position of a spreadsheet.
+/// The sheets, defined names, time and random seed of a spreadsheet at one position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalculatedWorkbook {
     /// Sheets in tab order, with their names and used ranges.
     sheets: Vec<(SheetId, String, Extent)>,
-    /// Number formats of ranges, of the sheets that have any.
+    /// Number formats of ranges, for the sheets that have any.
     formats: BTreeMap<SheetId, FormatLayer>,
-    /// Index in `sheets` by the number of the sheet.
+    /// Indices in `sheets`, keyed by sheet number.
     indices: BTreeMap<SheetId, u32>,
-    /// Formulas by their names in upper case.
+    /// Formulas of defined names, keyed by uppercase name.
     names: BTreeMap<String, String>,
     /// Time of the newest entry at the position, in seconds since the Unix epoch.
     time_s: u64,
-    /// Seed of random functions.
+    /// Seed for random functions such as `RAND`.
     seed: u64,
 }
 
 impl CalculatedWorkbook {
-    /// Returns the seed of random functions at a position of a log.
+    /// Returns the seed for random functions at a position of a log.
     #[must_use]
     pub fn seed(log: LogId, position: Position) -> u64 {
         let bytes = log.as_bytes().iter().map(|byte| u64::from(*byte));
         bytes.chain([position.pack()]).fold(0, |seed, part| mixed(seed ^ mixed(part)))
     }
 
-    /// Describes a spreadsheet. `time_s` is the time of the newest entry at the position, in seconds
-    /// since the Unix epoch, which `NOW` and `TODAY` return. `seed` is a number that is the same for
-    /// all readers of the position.
+    /// Creates the workbook for a calculation. `time_s` is the time of the newest entry at the
+    /// position, in seconds since the Unix epoch. `NOW` and `TODAY` are computed from it. `seed`
+    /// must be the same for all readers of the position.
     #[must_use]
     pub fn new(metadata: &WorkbookMetadata, time_s: u64, seed: u64) -> Self {
         let sheets: Vec<_> = metadata
@@ -92,7 +92,7 @@ impl CalculatedWorkbook {
         sheet.map_or(Extent::default(), |(_, _, extent)| *extent)
     }
 
-    /// Returns the number format of the newest range that contains a cell.
+    /// Returns the number format of the most recently formatted range that contains a cell.
     pub(crate) fn range_format(&self, key: CellKey) -> Option<&str> {
         self.formats.get(&key.sheet)?.format_at(key.cell.row, key.cell.column)
     }
@@ -101,24 +101,24 @@ impl CalculatedWorkbook {
         self.names.get(&name.to_uppercase()).map(String::as_str)
     }
 
-    /// The time as days since 1899-12-30.
+    /// Returns the time as the number of days since 1899-12-30.
     pub(crate) fn now(&self) -> f64 {
         const SECONDS_PER_DAY: u64 = 86_400;
-        /// Days from 1899-12-30 to 1970-01-01.
+        /// Number of days from 1899-12-30 to 1970-01-01.
         const EPOCH_DAYS: f64 = 25_569.0;
         let days = u32::try_from(self.time_s / SECONDS_PER_DAY).unwrap_or(u32::MAX);
         let seconds = u32::try_from(self.time_s % SECONDS_PER_DAY).unwrap_or(0);
         EPOCH_DAYS + f64::from(days) + f64::from(seconds) / 86_400.0
     }
 
-    /// The seed of a formula differs from those of all other cells.
+    /// Returns the random seed for the formula in a cell. Every cell has a different seed.
     pub(crate) fn seed_of(&self, key: CellKey) -> u64 {
         let parts = [u64::from(key.sheet.0), u64::from(key.cell.row), u64::from(key.cell.column)];
         parts.into_iter().fold(self.seed, |seed, part| mixed(seed ^ mixed(part)))
     }
 }
 
-/// Distributes the bits of a number, as the generator splitmix64 does.
+/// Mixes the bits of a number like one step of the SplitMix64 generator.
 fn mixed(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -127,7 +127,7 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl CalculatedWorkbook {
-    /// Returns the name of a cell as a formula in `from` names it.
+    /// Returns the reference to a cell as it would be written in a formula in `from`.
     pub(crate) fn cell_text(&self, from: CellKey, key: CellKey) -> String {
         let sheet = self.index_of(key.sheet).and_then(|index| self.sheet_at(index));
         match sheet {
@@ -138,9 +138,9 @@ impl CalculatedWorkbook {
         }
     }
 
-    /// Explains a cycle of formulas, from the first on.
+    /// Returns a message that lists the cells of a cycle, starting with the first one.
     pub(crate) fn cycle_note<'a>(&self, mut cycle: impl Iterator<Item = &'a CellKey>) -> String {
-        /// A long cycle is shortened to this number of cells.
+        /// Maximum number of cells that the message lists.
         const MAX_SHOWN: usize = 8;
         let Some(first) = cycle.next() else { return String::new() };
         let mut cells = vec![self.cell_text(*first, *first)];

@@ -1,13 +1,14 @@
-//! Finds the last of numbered items for which a condition holds, with few probes.
+//! Binary search for the last of several numbered items for which a condition holds.
 
-/// A search among the items `0..=last`. The condition holds for item 0. If it also holds for an item,
-/// it should hold for all items before it. Otherwise, the result is one of the items for which it
-/// holds and for whose successor it does not.
+/// A binary search among the items `0..=last`. The condition must hold for item 0. If there is an
+/// item up to which the condition holds and after which it does not, the search finds this item.
+/// Otherwise, it finds the last item, or any item for which the condition holds but does not hold
+/// for the next item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bisection {
-    /// The condition holds for this item.
+    /// Last item for which the condition is known to hold.
     holds: u32,
-    /// The condition does not hold for the items after this one.
+    /// Last item that may be the result.
     last: u32,
 }
 
@@ -24,20 +25,22 @@ impl Bisection {
         self.last
     }
 
-    /// Returns the number of items that may be the result, minus one.
+    /// Returns how many items may be the result, not counting the last one for which the condition
+    /// is known to hold.
     #[must_use]
     pub fn undecided(self) -> u32 {
         self.last.saturating_sub(self.holds)
     }
 
-    /// Returns the next item to probe, or `None` if only [`Bisection::last`] is left.
+    /// Returns the next item to probe, or `None` if the search is complete. The result is then
+    /// [`Bisection::last`].
     #[must_use]
     pub fn next_probe(self) -> Option<u32> {
         let distance = self.undecided().div_ceil(2);
         if distance == 0 { None } else { self.holds.checked_add(distance) }
     }
 
-    /// Returns the search after a probe of `item`.
+    /// Returns the search after a probe has shown whether the condition holds for `item`.
     #[must_use]
     pub fn after_probe(self, item: u32, holds: bool) -> Self {
         if holds {

@@ -1,10 +1,10 @@
-//! Sums of numbers that do not depend on the order of the numbers.
+//! Sums of floating-point numbers that do not depend on the order of addition.
 
-/// Sum without rounding errors, after Shewchuk (1997). It is stored as a few numbers that do not overlap,
-/// whose exact sum is the exact sum of all added numbers.
+/// A sum without rounding errors, computed with the algorithm of Shewchuk (1997). It is stored as a
+/// few non-overlapping numbers whose exact sum equals the exact sum of all added numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExactSum {
-    /// Ascending by magnitude.
+    /// Non-overlapping numbers in ascending order of magnitude.
     parts: Vec<f64>,
     is_too_large: bool,
 }
@@ -32,26 +32,27 @@ impl ExactSum {
         self.is_too_large |= !number.is_finite();
     }
 
-    /// Returns the numbers whose exact sum is this sum. Adding them to another sum adds this sum.
+    /// Returns numbers whose exact sum is this sum. Use [`ExactSum::add_parts`] to add them to
+    /// another sum.
     #[must_use]
     pub fn parts(&self) -> &[f64] {
         &self.parts
     }
 
-    /// Returns whether the sum, or a part of it, is larger than the largest number.
+    /// Returns whether the sum or an intermediate result is outside the range of `f64`.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// Adds a sum that was returned in parts.
+    /// Adds another sum, given by its [`ExactSum::parts`] and [`ExactSum::is_too_large`].
     pub fn add_parts(&mut self, parts: &[f64], is_too_large: bool) {
         parts.iter().for_each(|part| self.add(*part));
         self.is_too_large |= is_too_large;
     }
 
-    /// Returns the number that is nearest to the exact sum, or `None` if the sum is larger than the
-    /// largest number.
+    /// Returns the sum, rounded to the nearest `f64`, or `None` if it is outside the range of
+    /// `f64`.
     #[must_use]
     pub fn total(&self) -> Option<f64> {
         if self.is_too_large {
@@ -66,8 +67,8 @@ impl ExactSum {
                 break;
             }
         }
-        // The total lies halfway between two numbers and was rounded to the even one, but smaller parts
-        // show that the other one is nearer.
+        // A sum halfway between two numbers is rounded to the even one. In this case, the largest
+        // part that was not added yet decides whether the other number is nearer.
         let smaller = largest_first.next().copied().unwrap_or(0.0);
         if (error > 0.0 && smaller > 0.0) || (error < 0.0 && smaller < 0.0) {
             let doubled = error * 2.0;
@@ -80,7 +81,7 @@ impl ExactSum {
     }
 }
 
-/// Returns the rounded sum and its rounding error (Knuth).
+/// Returns the rounded sum of two numbers and its rounding error (Knuth's TwoSum algorithm).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;

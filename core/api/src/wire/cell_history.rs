@@ -1,4 +1,4 @@
-//! The history of cells: `GET /v1/spreadsheets/{id}/cells/history`.
+//! Cell history: `GET /v1/spreadsheets/{id}/cells/history`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,34 +13,34 @@ use serde::{Deserialize, Serialize};
 
 use super::MergedView;
 
-/// Changes of some cells, newest first. The cells are followed back through inserted and deleted rows
-/// and columns.
+/// Changes to the requested cells, newest first. The cells are traced back through inserted and
+/// deleted rows and columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellHistoryReply {
     /// One page of changes. A page may be empty even if it is not the last one.
     pub changes: Vec<CellHistoryEntry>,
-    /// Whether changes of the last entry on this page were omitted because the page would otherwise
-    /// be too large. To get all of them, request a smaller range.
+    /// Whether some changes of the last entry on this page were omitted because the page would
+    /// otherwise be too large. To get all of them, request a smaller range.
     #[serde(default)]
     pub truncated: bool,
-    /// Cursor of the next page, which has older changes. Absent on the last page.
+    /// Cursor of the next page, which contains older changes. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A change of the cells whose history was requested.
+/// A change to the requested cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CellHistoryEntry {
-    /// Position of the entry with the change.
+    /// Position of the entry that made the change.
     pub position: Position,
     /// Time of the entry in seconds since the Unix epoch.
     pub created_s: u64,
     /// Author of the entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Where the change was made, if it was merged from a fork. `created_s` is then the time of the
+    /// Origin of the change if it was merged from a fork. `created_s` is then the time of the
     /// merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedView>,
@@ -52,44 +52,44 @@ pub struct CellHistoryEntry {
     pub change: CellHistoryChange,
 }
 
-/// A change of the cells whose history was requested. Rows and columns have the indices that they had
-/// at the entry.
+/// A change to the requested cells. Row and column indices refer to the state at the entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CellHistoryChange {
-    /// The value or formula of a cell was changed. Number formats are absent.
+    /// The value or formula of a cell changed. Number formats are not included.
     Cell(CellDiff),
-    /// These rows were inserted, with the requested cells in them.
+    /// These rows were inserted and contain requested cells.
     RowsInserted(Spans),
-    /// These columns were inserted, with the requested cells in them.
+    /// These columns were inserted and contain requested cells.
     ColumnsInserted(Spans),
-    /// These rows were deleted. Only in the history of a whole sheet.
+    /// These rows were deleted. Reported only in the history of a whole sheet.
     RowsDeleted(Spans),
-    /// These columns were deleted. Only in the history of a whole sheet.
+    /// These columns were deleted. Reported only in the history of a whole sheet.
     ColumnsDeleted(Spans),
     /// The sheet was added, or recovered by an undo.
     SheetAdded,
-    /// The sheet was imported with its cells. Cells have no older history.
+    /// The sheet was imported together with its cells. The cells have no older history.
     SheetImported,
 }
 
-/// Where a page of the history of cells starts: an entry, and the cells as they are numbered after it.
+/// The start of a page of a cell history: an entry, and the cells in the coordinates after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellHistoryCursor {
     /// Position of the newest entry of the page.
     pub position: Position,
-    /// The cells, as they are numbered at `position`.
+    /// The cells in the coordinates at `position`.
     pub cells: TrackedCells,
 }
 
-/// Error for a text that is not a cursor of the history of cells.
+/// Error when parsing a [`CellHistoryCursor`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is invalid; send the `next` of the preceding page unchanged")]
 pub struct NotACellHistoryCursor;
 
 impl fmt::Display for CellHistoryCursor {
-    /// Writes `POSITION~SHEET~ROWS~COLUMNS`, with spans such as `0-2.5-1`.
+    /// Writes `POSITION~SHEET~ROWS~COLUMNS`. Rows and columns are written as spans `FIRST-COUNT`
+    /// separated by dots, such as `0-2.5-1`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { position, cells } = self;
         write!(formatter, "{}~{}", position.pack(), cells.sheet.0)?;

@@ -9,58 +9,61 @@ use cellar_log::merge::MergeOutcome;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::operation::{Rejection, SheetId};
 
-/// A fork to merge. The request is idempotent: an edit of the fork is appended once, however often
-/// and by whom the fork is merged.
+/// A request to merge a fork. It is idempotent: each edit of the fork is appended only once, even
+/// if several people send the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergeRequest {
-    /// Id of the fork. It must be a fork of the spreadsheet, or both must be forks of one spreadsheet.
+    /// Id of the fork. It must be a fork of the spreadsheet, or both must be forks of the same
+    /// spreadsheet.
     pub fork: LogId,
-    /// Last position of the fork whose edits are merged. The default is the latest position. A client
-    /// should send the same position in all requests of a merge, because the fork may grow.
+    /// Last position of the fork to merge. Defaults to the latest position. Clients should send the
+    /// same position in all requests of a merge, because the fork may grow in the meantime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<Position>,
-    /// Only reports what would become of all edits that are not merged yet. Nothing is changed.
+    /// Set to only report the outcomes of all unmerged edits, without changing anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// Outcomes of edits of a fork. An edit is an entry of the fork.
+/// Outcomes of merging edits of a fork. Each edit is an entry of the fork.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergeReply {
     /// Last position that the fork and the spreadsheet share.
     pub from: Position,
-    /// Last position of the fork whose edits are merged.
+    /// Last position of the fork to merge.
     pub through: Position,
     /// Latest position of the spreadsheet known to the server.
     pub head: Position,
-    /// Number of edits that remain. If it is not 0, send the request again.
+    /// Number of edits that remain to be merged. If it is not 0, repeat the request.
     pub remaining: u64,
-    /// Numbers of edits in this reply, by outcome.
+    /// Number of edits in this reply for each outcome.
     pub counts: MergeCounts,
-    /// Edits in this reply that were moved, dropped or rejected, or are in conflict, oldest first. At
-    /// most 1,000.
+    /// Edits in this reply that were moved, dropped or rejected, or are in conflict, oldest first.
+    /// Contains at most 1,000 edits.
     pub edits: Vec<MergedEditView>,
-    /// Position of the last entry that this request appended. An undo of it undoes the whole merge.
+    /// Position of the last entry that this request appended. Undoing this entry undoes the whole
+    /// merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_as: Option<Position>,
 }
 
-/// Numbers of edits by outcome.
+/// Number of edits for each outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergeCounts {
     /// Edits with the same effect as in the fork.
     pub unchanged: u64,
-    /// Edits that were adapted, because their target was moved or partly deleted.
+    /// Edits that were adapted because their target was moved or partly deleted.
     pub moved: u64,
-    /// Edits without an effect, because their target was deleted.
+    /// Edits without an effect because their target was deleted.
     pub dropped: u64,
     /// Edits that can never have an effect, at least in part.
     pub rejected: u64,
-    /// Edits of cells that others have changed since the fork. They also count by their outcome.
+    /// Edits of cells that others have changed since the fork was created. They are also counted by
+    /// outcome.
     pub in_conflict: u64,
 }
 
@@ -76,7 +79,7 @@ impl MergeCounts {
         self.in_conflict += u64::from(is_in_conflict);
     }
 
-    /// Returns the number of edits.
+    /// Returns the total number of edits.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.unchanged + self.moved + self.dropped + self.rejected
@@ -97,16 +100,16 @@ pub struct MergedEditView {
     /// Outcome of the edit.
     pub outcome: MergeOutcome,
     /// Number of cells that the edit overwrites or deletes although others have changed them since
-    /// the fork.
+    /// the fork was created.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflict_count: u64,
-    /// The first of these cells, before the edit. At most 10.
+    /// The first of these cells, at most 10. Row and column are those before the edit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<CellInConflict>,
     /// Why the edit was rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,
-    /// Position of its last entry in the spreadsheet. Absent in a dry run.
+    /// Position of the edit's last entry in the spreadsheet. Absent in a dry run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_as: Option<Position>,
 }
@@ -131,7 +134,7 @@ impl CellInConflict {
     }
 }
 
-/// Where merged edits were made, and who merged them.
+/// Origin of merged edits, and the person who merged them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergedView {
@@ -139,14 +142,14 @@ pub struct MergedView {
     pub fork: LogId,
     /// Position of the edits in the fork.
     pub position: Position,
-    /// Time at which the edits were made, in seconds since the Unix epoch. The time of the entry is
-    /// that of the merge.
+    /// Time at which the edits were made in the fork, in seconds since the Unix epoch. The time of
+    /// the entry itself is the time of the merge.
     pub created_s: u64,
-    /// Person who merged them.
+    /// Person who merged the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Position of the fork up to which its edits were merged together. All entries with this fork
-    /// and position are undone together.
+    /// Last position of the fork that was merged together with these edits. All entries with the
+    /// same `fork` and `through` are undone together.
     pub through: Position,
 }
 

@@ -10,26 +10,26 @@ use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 use serde::{Deserialize, Serialize};
 
-/// Cells that contain a text, in the order of sheets, rows and columns.
+/// Cells whose displayed text matches the query, ordered by sheet, row and column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FindReply {
-    /// Position of the state that was searched. To search further pages of the same state, send it as
-    /// `at`.
+    /// Position of the state that was searched. Send it as `at` to search the same state for
+    /// further pages.
     pub position: Position,
     /// Incarnation of the tables: the number of times that they were restored.
     pub incarnation: u32,
-    /// Number of cells that were found for this page.
+    /// Number of matching cells on this page, including cells that `count_only` omits.
     pub count: u64,
-    /// One page of cells, which may be empty even if it is not the last one. Always empty with
-    /// `count_only`.
+    /// The matching cells on this page. May be empty even if this is not the last page. Always
+    /// empty with `count_only`.
     pub cells: Vec<FoundCell>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A cell that was found.
+/// A matching cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FoundCell {
@@ -60,7 +60,7 @@ impl FoundCell {
     }
 }
 
-/// Rows that fulfil conditions.
+/// Rows that fulfil the conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FilterReply {
@@ -68,40 +68,42 @@ pub struct FilterReply {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Position of the state that was read. To read further pages of the same state, send it as `at`.
+    /// Position of the state that was read. Send it as `at` to read further pages of the same
+    /// state.
     pub position: Position,
     /// Incarnation of the tables: the number of times that they were restored.
     pub incarnation: u32,
-    /// Number of rows that were found for this page. A row whose cells are on several pages is counted by
-    /// the first of them.
+    /// Number of matching rows on this page. A row that continues on later pages is counted only on
+    /// its first page.
     pub rows: u64,
-    /// Sum of the column `sum` over these rows, if it was requested.
+    /// Sum of the requested column over these rows. Absent if no sum was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<PageSum>,
-    /// One page of the cells of these rows that are not blank, ordered by row and column. A page may be
-    /// empty even if it is not the last one. Always empty with `count_only`.
+    /// The non-blank cells of matching rows on this page, ordered by row and column. May be empty
+    /// even if this is not the last page. Always empty with `count_only`.
     pub cells: Vec<CellAt>,
     /// Cursor of the next page, which is a cell in A1 notation. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// The numbers of a column on one page, added up.
+/// Sum of the numbers of a column on one page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PageSum {
-    /// Number of numbers. Other values are not added.
+    /// Number of cells that contain a number. Other cells are ignored.
     pub numbers: u64,
-    /// Numbers whose exact sum is the exact sum of the page. The sum of all parts of all pages is the sum
-    /// of the column. If the parts are added without rounding errors, it does not depend on where pages
-    /// end.
+    /// Numbers whose exact sum is the exact sum of this page. The sum of the column is the sum of
+    /// the parts of all pages. If they are added without rounding errors, the result does not
+    /// depend on how the rows are divided into pages.
     pub parts: Vec<f64>,
-    /// Whether the sum of the page is larger than the largest number. The parts are then incomplete.
+    /// Whether the sum of this page is outside the range of 64-bit floating-point numbers. The
+    /// parts are then incomplete.
     #[serde(default)]
     pub too_large: bool,
 }
 
-/// Where a page of found cells starts.
+/// The start of a page of matching cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindCursor {
     /// Sheet of the cell.
@@ -110,13 +112,13 @@ pub struct FindCursor {
     pub cell: CellName,
 }
 
-/// Error for a text that is not a cursor of found cells.
+/// Error when parsing a [`FindCursor`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is invalid; send the `next` of the preceding page unchanged")]
 pub struct NotAFindCursor;
 
 impl fmt::Display for FindCursor {
-    /// Writes the number of the sheet and the cell, such as `3~B7`.
+    /// Writes the sheet number and the cell, such as `3~B7`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}~{}", self.sheet.0, self.cell)
     }

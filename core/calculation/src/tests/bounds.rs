@@ -1,4 +1,4 @@
-//! Bounds of requests.
+//! Tests of the limits of a request.
 
 use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS, MAX_TILE_TEXT_BYTES};
 use cellar_grid::SheetId;
@@ -17,7 +17,7 @@ fn key(row: u32, column: u32) -> CellKey {
     CellKey { sheet: SheetId(0), cell: CellName { row, column } }
 }
 
-/// Calculates one cell with a budget.
+/// Calculates the formula in one cell with the given budget.
 fn result(world: &World, key: CellKey, budget: Budget) -> FormulaResult {
     let mut calculation = world.calculation();
     calculation.start(vec![key]);
@@ -26,7 +26,7 @@ fn result(world: &World, key: CellKey, budget: Budget) -> FormulaResult {
     calculation.result(key).unwrap()
 }
 
-/// A column in which each formula needs the one above.
+/// Creates a column in which each formula reads the cell above it.
 fn chain(length: u32) -> World {
     let mut world = World::of(&[("A1", "1")]);
     for row in 1..length {
@@ -38,7 +38,7 @@ fn chain(length: u32) -> World {
 #[test]
 fn the_number_of_formulas_is_bounded() {
     let world = chain(101);
-    // Each formula but the first is evaluated before and after the one that it needs.
+    // Each formula except the first is evaluated twice: before and after the formula that it reads.
     let needed = 199;
     let whole = result(&world, key(100, 0), Budget::of(needed, MANY, MANY, MANY));
     assert_eq!((whole.value, whole.is_stale), (number(101.0), false));
@@ -70,12 +70,13 @@ fn the_work_of_all_formulas_together_is_bounded() {
     assert_eq!((whole.value, whole.is_stale), (number(20_000.0), false));
     let short = result(&world, key(1, 1), Budget::of(MANY, MANY, 15_000, MANY));
     assert!(short.is_stale);
-    assert!(short.note.unwrap().contains("too much work together"), "the note says why");
+    assert!(short.note.unwrap().contains("need too much work"), "the note says why");
     let short = result(&world, key(1, 1), Budget::of(MANY, MANY, MANY, 2));
     assert!(short.is_stale);
 }
 
-/// A long chain needs no stack of the thread. A later request continues with the results so far.
+/// A long chain of formulas does not overflow the call stack. Later requests reuse the results of
+/// earlier ones.
 #[test]
 fn a_long_chain_is_calculated_in_several_requests() {
     let length = 150_000;

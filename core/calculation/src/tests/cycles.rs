@@ -1,4 +1,4 @@
-//! Cycles of formulas.
+//! Tests of formulas that form cycles.
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
@@ -24,7 +24,8 @@ fn a_formula_that_reads_itself_is_a_cycle() {
     assert_eq!(values, [REF, REF, number(3.0)]);
 }
 
-/// In every order of calculation, the search ends before the cell that would make a cycle.
+/// `MATCH` and `XMATCH` stop at the first match, so they do not read the cell that would form a
+/// cycle. The order of calculation must not change this.
 #[test]
 fn formulas_in_a_range_that_are_not_read_make_no_cycle() {
     let cells = [("A1", "=1+1"), ("A2", "=2+1"), ("A3", "=MATCH(3,A1:A3,0)"), ("A4", "=3+1")];

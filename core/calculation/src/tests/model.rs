@@ -1,4 +1,4 @@
-//! A recursive evaluation, to compare with.
+//! A recursive evaluator whose results serve as a reference for tests.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,12 +14,12 @@ use cellar_sheet::cell::{ErrorCode, Value};
 use super::world::World;
 use crate::{CalculatedWorkbook, CellKey};
 
-/// Evaluates each formula by recursion when it is read.
+/// Evaluates each formula recursively when its cell is read.
 pub(super) struct Model<'a> {
     world: &'a World,
     workbook: CalculatedWorkbook,
     results: RefCell<HashMap<(u32, CellName), Value>>,
-    /// Values that are used instead of an evaluation.
+    /// Values of formula cells that are used instead of evaluating their formulas.
     fixed: HashMap<(u32, CellName), Value>,
 }
 
@@ -29,12 +29,12 @@ impl<'a> Model<'a> {
         Self { world, workbook: world.workbook(), results, fixed }
     }
 
-    /// Every formula has the value that is given.
+    /// Creates a model in which formula cells have the values in `fixed`.
     pub(super) fn with_fixed(world: &'a World, fixed: HashMap<(u32, CellName), Value>) -> Self {
         Self { fixed, ..Self::new(world) }
     }
 
-    /// Evaluates the formula of a cell, without using a result for it.
+    /// Evaluates the formula of a cell, even if its result is already known.
     pub(super) fn evaluate(&self, sheet: u32, cell: CellName) -> Value {
         let test_cell = &self.world.cells[&(sheet, cell.column, cell.row)];
         let context = EvaluationContext {

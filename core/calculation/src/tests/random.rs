@@ -1,4 +1,5 @@
-//! Random sheets: the order of requests changes no value, and every value is that of its formula.
+//! Property tests on random sheets: the results do not depend on the order of requests, and each
+//! result is the value of its formula.
 
 use std::collections::HashMap;
 
@@ -68,7 +69,7 @@ fn formulas(world: &World) -> Vec<CellKey> {
         .collect()
 }
 
-/// Calculates the formulas one request after the other.
+/// Runs the requests in order. Returns the value of each formula and whether the result has a note.
 fn calculated(world: &World, order: &[Vec<CellKey>]) -> HashMap<(u32, CellName), (Value, bool)> {
     let mut calculation = world.calculation();
     let mut values = HashMap::new();
@@ -102,7 +103,8 @@ proptest! {
         prop_assert_eq!(&together, &calculated(&world, &[shuffled]));
     }
 
-    /// Formulas in cycles have the value `#REF!`. All others have the value of their formula.
+    /// The value of a formula in a cycle is `#REF!`. All other results equal the value of their
+    /// formula.
     #[test]
     fn an_evaluation_of_each_formula_changes_nothing(world in any_world()) {
         let values = calculated(&world, &[formulas(&world)]);

@@ -1,4 +1,4 @@
-//! Sheets for tests, which answer the steps of a calculation.
+//! A spreadsheet for tests that supplies cells to calculations.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(super) fn number(number: f64) -> Value {
     Value::Number(number)
 }
 
-/// Names a text by its length and its first bytes.
+/// Returns a fake hash that consists of the length and the first bytes of the text.
 fn hash_of(text: &str) -> [u8; 32] {
     let mut hash = [0; 32];
     hash[..8].copy_from_slice(&text.len().to_be_bytes());
@@ -25,7 +25,7 @@ fn hash_of(text: &str) -> [u8; 32] {
     hash
 }
 
-/// A cell of a test: a value, or a formula and its stored value.
+/// A cell of the test spreadsheet: a value, or a formula with its stored value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TestCell {
     pub(super) value: Value,
@@ -35,7 +35,7 @@ pub(super) struct TestCell {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct World {
-    /// Cells by sheet, column and row.
+    /// Cells, keyed by sheet, column and row.
     pub(super) cells: BTreeMap<(u32, u32, u32), TestCell>,
     sheets: Vec<String>,
     names: Vec<(String, String)>,
@@ -155,7 +155,7 @@ impl World {
         tile
     }
 
-    /// Answers the steps of a request that was started.
+    /// Runs a started request to completion by supplying the requested cells and texts.
     pub(super) fn run(&self, calculation: &mut Calculation) {
         /// More steps than any test needs.
         const MAX_STEPS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Finds the cells that a merge overwrites or deletes although others have changed them.
+//! Finds cells that a merge overwrites or deletes although others have changed them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,24 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::operation::{CellEdit, Operation, SheetId, Spans};
 
-/// The cells that others changed since the fork was created, and how the merge has moved them since.
+/// The cells that others have changed since the fork was created. Also tracks how merged edits have
+/// moved these cells.
 #[derive(Debug, Clone, Default)]
 pub struct OtherChanges {
-    /// With the newest edit of each cell.
+    /// The newest edit of each changed cell, keyed by sheet and by row and column before the merge.
     cells: BTreeMap<SheetId, BTreeMap<(u32, u32), CellEdit>>,
     cleared: Vec<(SheetId, Spans, Spans)>,
-    /// From the state after the merged edits until now to the state before the merge.
+    /// Maps from the state after the merged edits back to the state before the merge.
     back: BTreeMap<SheetId, SheetMaps>,
 }
 
-/// The cells of one merged edit that others have changed.
+/// The cells that were changed both by one merged edit and by others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conflicts {
-    /// Number of cells.
+    /// Total number of cells in conflict.
     pub count: u64,
-    /// The first cells, in the coordinates before the edit. At most as many as requested.
+    /// The first cells in conflict, up to the requested maximum. The rows and columns are those
+    /// before the edit.
     pub cells: Vec<(SheetId, CellName)>,
 }
 
@@ -49,8 +51,9 @@ impl SheetMaps {
 }
 
 impl OtherChanges {
-    /// Collects the changes of the committed operations since the fork, oldest first. Each is paired
-    /// with whether others made it; the remaining ones were merged from the fork earlier.
+    /// Collects the changes made since the fork was created. `operations` are the committed
+    /// operations, oldest first. Each is paired with a flag: `true` if others made it, `false` if
+    /// it was merged from the fork earlier.
     #[must_use]
     pub fn of<'a>(operations: impl DoubleEndedIterator<Item = (&'a Operation, bool)>) -> Self {
         let mut changes = Self::default();
@@ -66,7 +69,8 @@ impl OtherChanges {
         changes
     }
 
-    /// `maps` lead from the state after the operation to the newest state.
+    /// Records the changes of an operation. `maps` map from the state after the operation to the
+    /// newest state.
     fn add(&mut self, operation: &Operation, sheet: SheetId, maps: &SheetMaps) {
         match operation {
             Operation::SetCells(set) => {
@@ -74,7 +78,8 @@ impl OtherChanges {
                 for edit in &set.cells {
                     let now = maps.rows.get(edit.row).zip(maps.columns.get(edit.column));
                     if let Some(now) = now {
-                        // Operations are visited from the newest to the oldest.
+                        // Operations are visited from newest to oldest, so the first edit found is
+                        // the newest.
                         cells.entry(now).or_insert_with(|| edit.clone());
                     }
                 }
@@ -90,8 +95,8 @@ impl OtherChanges {
         }
     }
 
-    /// Returns the conflicts of the next merged edit, of which at most `max_cells` are listed.
-    /// `operations` are committed, in order.
+    /// Returns the conflicts of the next merged edit and lists at most `max_cells` of them.
+    /// `operations` are the committed operations of the edit, in order.
     pub fn conflicts_of(&mut self, operations: &[Operation], max_cells: usize) -> Conflicts {
         let mut found = BTreeSet::new();
         for operation in operations {
@@ -136,7 +141,7 @@ impl OtherChanges {
         Conflicts { count, cells: cells.collect() }
     }
 
-    /// Whether others changed the cell, and not by the same edit.
+    /// Returns whether others have cleared the cell or given it different contents.
     fn is_changed_otherwise(&self, sheet: SheetId, edit: &CellEdit) -> bool {
         let (row, column) = match self.back.get(&sheet) {
             None => (edit.row, edit.column),
@@ -152,7 +157,9 @@ impl OtherChanges {
         is_cleared || other.is_some_and(|other| !has_equal_contents(edit, other))
     }
 
-    /// Ranges that others cleared are not searched: nothing of them is lost.
+    /// Adds to `found` the cells that others have changed and for which `is_affected` returns
+    /// `true`. Ranges that others cleared are ignored, because they contain nothing that a merge
+    /// could delete.
     fn find_changed(
         &self,
         sheet: SheetId,

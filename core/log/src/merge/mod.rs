@@ -1,4 +1,4 @@
-//! Rules of a merge, which appends the edits of a fork to another log of its family.
+//! Rules for merging a fork: appending its edits to another log of its family.
 
 mod conflicts;
 mod split;
@@ -12,23 +12,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::append::MutationResult;
 
-/// Outcome of an edit in a merge.
+/// Outcome of merging an edit of a fork.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MergeOutcome {
     /// The edit has the same effect as in the fork.
     Unchanged,
-    /// The edit was adapted, because its target was moved or partly deleted.
+    /// The edit was adapted because its target was moved or partly deleted.
     Moved,
-    /// The edit has no effect, because its target was deleted.
+    /// The edit has no effect because its target was deleted.
     Dropped,
-    /// The edit, or a part of it, can never have an effect.
+    /// The edit can never have an effect, at least in part.
     Rejected,
 }
 
 impl MergeOutcome {
-    /// Returns the outcome of an edit from the results of its mutations.
+    /// Determines the outcome of an edit from the results of its mutations.
     #[must_use]
     pub fn of<'a>(results: impl IntoIterator<Item = &'a MutationResult>) -> Self {
         let (mut is_changed, mut has_effect) = (false, false);

@@ -1,12 +1,12 @@
-//! Splits operations that are too large for an entry.
+//! Splits operations that are too large for a log entry.
 
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use cellar_base::limits::{MAX_CELLS_PER_OPERATION, MAX_MERGED_OPERATION_BYTES};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, SetCells};
 
-/// Splits an operation that sets cells into operations that fit into an entry, even if the entry
-/// also contains the transformed operation. Other operations are returned as they are.
+/// Splits an operation that sets cells into parts, each of which fits into an entry even if the
+/// entry also stores the transformed part. Returns other operations unchanged.
 #[must_use]
 pub fn split_operation(operation: Operation) -> Vec<Operation> {
     let mut fitting = Vec::new();
@@ -35,8 +35,8 @@ fn fits(operation: &Operation) -> bool {
     encoded_mutation_bytes(&mutation).is_ok_and(|bytes| bytes <= MAX_MERGED_OPERATION_BYTES)
 }
 
-/// Together, the two operations have the original effect. Returns `None` if the operation cannot be
-/// split.
+/// Moves half of the cells to a new operation, which is returned. Applying both operations has the
+/// original effect. Returns `None` if the operation cannot be split.
 fn split_off_half(operation: &mut Operation) -> Option<Operation> {
     let Operation::SetCells(SetCells { sheet, cells }) = operation else { return None };
     if cells.len() < 2 {

@@ -1,4 +1,4 @@
-//! Conflicts, outcomes and sizes of merges.
+//! Tests of conflicts, outcomes and split operations.
 
 use std::collections::BTreeSet;
 
@@ -147,14 +147,14 @@ fn cells_are_split_only_above_the_limits_and_stay_in_order() {
 }
 
 proptest! {
-    /// The edits of a fork are transformed as those of one client. If the source
-    /// did not change, the merge gives the state of the fork.
+    /// The edits of a fork are transformed like the edits of a single client. If the source has not
+    /// changed, the merge produces the state of the fork.
     #[test]
     fn a_merge_into_an_unchanged_source_gives_the_fork(edits in vec(any_operation(), 1..8)) {
         let (mut fork, mut source) = (PlainWorkbook::new(), PlainWorkbook::new());
         let mut map = SpaceMap::default();
         for (tag, edit) in (1..).zip(&edits) {
-            // The fork rejected it.
+            // A fork rejects an edit that adds an existing sheet.
             if added_sheet(edit).is_some_and(|sheet| fork.used_numbers.contains(&sheet)) {
                 continue;
             }
@@ -191,7 +191,8 @@ fn added_sheet(operation: &Operation) -> Option<SheetId> {
     }
 }
 
-/// Returns the changed cells as sheet, row and column, after moving each through every operation.
+/// Returns the changed cells as tuples of sheet, row and column in the state after all operations.
+/// Each cell is moved through the operations that follow its change.
 fn changed_cells(operations: &[Operation]) -> BTreeSet<(SheetId, u32, u32)> {
     const SIDE: u32 = 64;
     let mut cells = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Transforms the references of formulas.
+//! Transforms the references in formulas.
 
 use cellar_formula::Formula;
 use cellar_formula::changes::{MovedLines, SheetLines};
@@ -7,7 +7,7 @@ use cellar_sheet::operation::SheetId;
 
 use super::space_map::SpaceMap;
 
-/// Moves the references of the formulas of one sheet by the maps of all sheets.
+/// Transforms the formulas of one sheet. Their references may refer to any sheet.
 pub(super) struct FormulaTransform<'a> {
     map: &'a SpaceMap,
     own_sheet: SheetId,
@@ -16,13 +16,14 @@ pub(super) struct FormulaTransform<'a> {
 }
 
 impl<'a> FormulaTransform<'a> {
-    /// `own_sheet` is the number of the sheet for the author.
+    /// Creates a transform for formulas of a sheet. `own_sheet` is the number of this sheet when
+    /// the formulas were written.
     pub(super) fn new(map: &'a SpaceMap, own_sheet: SheetId) -> Self {
         Self { map, own_sheet, moved: None }
     }
 
-    /// Returns the formula with its references and names of sheets in the later state. A text that is
-    /// not a formula, or that does not change, is returned as it is.
+    /// Returns the formula with its references and sheet names updated to the later state. Text
+    /// that is not a formula, or that does not change, is returned unchanged.
     pub(super) fn transform(&mut self, text: &str) -> String {
         let sheets = self.map.formula_sheets();
         let Ok(formula) = Formula::parse(text, sheets) else { return text.to_owned() };
@@ -40,7 +41,8 @@ fn keeps_name(sheets: &impl SheetNames, number: SheetId) -> bool {
     sheets.name(number).is_some_and(|name| sheets.number(name) == Some(number))
 }
 
-/// Returns how the references of an author move, as if all deletions had come before all insertions.
+/// Returns how the rows and columns that an author's formulas refer to have moved. All deletions
+/// are applied before all insertions.
 fn moved_lines(map: &SpaceMap) -> MovedLines {
     let lines = map.sheets().map(|(sheet, map)| {
         (sheet, SheetLines::of_axis_maps(map.rows.clone(), map.columns.clone()))

@@ -1,4 +1,4 @@
-//! Sheets that the formulas of an author name.
+//! The sheets that an author's formulas refer to by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,26 +7,27 @@ use cellar_formula::reference::{NoSheets, ReferenceSheet, SheetNames};
 use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::{Operation, SheetId};
 
-/// The sheets that the formulas of an author may name. Without them, only references to the own
-/// sheet of a formula can follow edits.
+/// The sheets that an author's formulas may refer to by name. References to a sheet that is missing
+/// here do not follow edits. References to the sheet of the formula itself always do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FormulaSheets {
-    /// Keyed by the lowercase name that the author has seen.
+    /// Sheets, keyed by the lowercase name that the author saw.
     by_name: BTreeMap<String, FormulaSheet>,
     later_names: BTreeMap<SheetId, String>,
 }
 
-/// A sheet that a formula names.
+/// A sheet that a formula refers to by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormulaSheet {
-    /// Number of the sheet for the author.
+    /// Number of the sheet in the state that the author saw.
     pub sheet: SheetId,
     /// Name of the sheet in the later state, or `None` if it no longer exists.
     pub later_name: Option<String>,
 }
 
 impl FormulaSheets {
-    /// Creates the sheets of `author_tabs`. `later_number` returns the later number of a sheet.
+    /// Collects the sheets in `author_tabs`. `later_number` returns the number of a sheet in the
+    /// later state.
     pub(super) fn new(
         author_tabs: &Tabs,
         later_tabs: &Tabs,
@@ -41,7 +42,7 @@ impl FormulaSheets {
         Self::from_names(sheets)
     }
 
-    /// Creates the sheets of a stored map, with their lowercase names.
+    /// Creates the sheets from stored pairs of a lowercase name and a sheet.
     pub fn from_names(sheets: impl IntoIterator<Item = (String, FormulaSheet)>) -> Self {
         let by_name: BTreeMap<String, FormulaSheet> = sheets.into_iter().collect();
         let later_names = by_name
@@ -55,20 +56,20 @@ impl FormulaSheets {
         self.by_name.iter().map(|(name, sheet)| (name.as_str(), sheet))
     }
 
-    /// Returns whether no sheet is known.
+    /// Returns whether there are no sheets.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// Returns whether all sheets still have the names that the author has seen.
+    /// Returns whether every sheet still has the name that the author saw.
     pub(super) fn has_same_names(&self) -> bool {
         self.by_name.iter().all(|(name, sheet)| {
             sheet.later_name.as_ref().is_some_and(|later| later.to_lowercase() == *name)
         })
     }
 
-    /// Returns only the sheets that the formulas of `operations` name.
+    /// Returns only the sheets to which formulas in `operations` refer by name.
     #[must_use]
     pub(super) fn named_in(&self, operations: &[Operation]) -> Self {
         let mut names = BTreeSet::new();
@@ -88,7 +89,7 @@ impl FormulaSheets {
     }
 }
 
-/// Returns whether a formula of the operation may name a sheet.
+/// Returns whether a formula in the operation may refer to a sheet by name.
 #[must_use]
 pub fn may_name_sheets(operation: &Operation) -> bool {
     formulas_with_sheets(operation).next().is_some()
@@ -103,7 +104,7 @@ fn formulas_with_sheets(operation: &Operation) -> impl Iterator<Item = &str> {
     formulas.filter(|text| text.contains('!'))
 }
 
-/// Numbers are those for the author, and names are those of the later state.
+/// Looks up the numbers that the author saw and the names in the later state.
 impl SheetNames for FormulaSheets {
     fn number(&self, name: &str) -> Option<SheetId> {
         self.by_name.get(&name.to_lowercase()).map(|sheet| sheet.sheet)

@@ -3,18 +3,18 @@
 use cellar_base::position::Position;
 use cellar_sheet::operation::Operation;
 
-/// Additional cost of a client's own mutation. An own mutation ends a group of changes that are
-/// composed together, which slows down the composition.
+/// Additional cost of a client's own mutation. It ends a group of changes that are composed
+/// together, which slows down the composition.
 const OWN_MUTATION_COST: usize = 16;
 
 /// A committed change that moves cells.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
     /// Operations of other clients, or operations that were computed for the client's own undo or
-    /// revert. The client has not seen them when it writes a mutation with an earlier base.
+    /// revert. The client had not seen them when it wrote a mutation with an earlier base.
     Foreign {
         position: Position,
-        /// Committed operations.
+        /// The committed operations.
         operations: Vec<Operation>,
     },
     Own {
@@ -44,8 +44,9 @@ impl Change {
         }
     }
 
-    /// Each operation of the change costs one unit per deleted span, and at least one unit. A
-    /// client's own mutation costs `OWN_MUTATION_COST` in addition.
+    /// Returns the cost of composing the change with other changes. Each operation costs one unit
+    /// per deleted span, but at least one unit. The client's own mutation costs an additional
+    /// `OWN_MUTATION_COST`.
     pub(super) fn cost(&self) -> usize {
         match self {
             Self::Foreign { operations, .. } => total_transform_cost(operations),

@@ -43,8 +43,8 @@ fn entry(num: u32, who: u8, base: u32, authored: Operation) -> Entry {
     }
 }
 
-/// Measures the time to build the maps for `MAX_BASES_PER_ENTRY` bases and checks it against a
-/// limit.
+/// Measures how long it takes to build the maps for `MAX_BASES_PER_ENTRY` bases, and checks that
+/// the time is within a limit.
 fn measure_map_building(
     case_name: &str,
     entries: impl Iterator<Item = Entry>,
@@ -139,7 +139,7 @@ fn own_inserts_after(last_number: u32, base_of: fn(u32) -> u32) -> impl Iterator
     })
 }
 
-/// Returns an insert at a position that is far from the positions for the preceding numbers.
+/// Returns an insert that is far from the inserts for the preceding numbers.
 fn scattered_insert(number: u32) -> Operation {
     insert(number.wrapping_mul(7_919) % max_cost() * 2)
 }

@@ -3,12 +3,12 @@
 use crate::transform::SpaceMap;
 use cellar_sheet::operation::Operation;
 
-/// A group that reaches this cost is composed with the map of all changes.
+/// Cost at which a group is composed with the map of all earlier changes.
 pub(super) const GROUP_COST: usize = 128;
 
-/// Composing two maps takes time in proportion to the length of both. The latest operations of
-/// other clients are therefore first composed into a small map (the group), which is then composed
-/// with the large map.
+/// Composes the maps of changes. Composing two maps takes time proportional to the sum of their
+/// lengths. The latest operations of other clients are therefore first composed into a small map
+/// (the group), which is then composed with the large map.
 #[derive(Default)]
 pub(super) struct MapBuilder {
     map: SpaceMap,

@@ -1,6 +1,6 @@
 //! The log as one client sees it: the committed entries up to a base, followed by the client's own
-//! mutations. [`Viewpoint::map_from`] returns a map from what the client saw to the latest
-//! position. The client's next mutation is transformed with this map.
+//! mutations. [`Viewpoint::map_from`] returns the map from the state that the client saw to the
+//! latest state. The client's next mutation is transformed with this map.
 
 mod change;
 #[cfg(test)]
@@ -47,9 +47,8 @@ struct OwnMutation<'a> {
     authored: &'a Operation,
 }
 
-/// The client's own mutations that were committed after a base, in order. The coordinates of each
-/// mutation are those after the base and the preceding mutations. A mutation without an effect is
-/// `None`.
+/// The client's own mutations that were committed after a base, in order. Each is in the
+/// coordinates after the base and the preceding mutations. A mutation without an effect is `None`.
 type PendingMutations = VecDeque<Option<Operation>>;
 
 impl Viewpoint {
@@ -130,7 +129,7 @@ impl Viewpoint {
         }
     }
 
-    /// If the total cost then exceeds the maximum, drops all changes to limit memory use.
+    /// Adds a change. If the total cost then exceeds the limit, drops all changes to save memory.
     fn add_change(&mut self, change: Change) {
         self.cost = self.cost.saturating_add(change.cost());
         if self.exceeds_transform_limit() {
@@ -157,14 +156,14 @@ impl Viewpoint {
         }
     }
 
-    /// Whether an entry after `base` deleted or replaced a sheet.
+    /// Returns whether an entry after `base` deleted or replaced a sheet.
     #[must_use]
     pub fn was_deleted_after(&self, base: Position, sheet: SheetId) -> bool {
         self.deleted_sheets.get(&sheet).is_some_and(|deleted_at| *deleted_at > base)
     }
 
-    /// Whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`. If it does, no map
-    /// can be built.
+    /// Returns whether the total cost of the changes exceeds `MAX_TRANSFORM_CHANGES`. If it does,
+    /// no map can be built.
     #[must_use]
     pub fn exceeds_transform_limit(&self) -> bool {
         self.cost > MAX_TRANSFORM_CHANGES
@@ -184,7 +183,9 @@ impl Viewpoint {
         Ok(self.build_map(seen_base, None, &mut pending_mutations))
     }
 
-    /// A client that sends a mutation with a base has received all entries up to that base.
+    /// Returns the latest position that the client had seen when it wrote a mutation on `base`. It
+    /// may be later than `base`: a client that sends a mutation with a base has received all
+    /// entries up to that base.
     fn seen_base(&self, base: Position) -> Position {
         match self.last_own_mutation() {
             Some(last_own) if last_own.position > base => last_own.base.max(base),
@@ -192,16 +193,16 @@ impl Viewpoint {
         }
     }
 
-    /// Returns whether any change after `position` moves cells or changes names of sheets.
+    /// Returns whether any change after `position` moves cells or changes the names of sheets.
     #[must_use]
     pub fn has_changes_after(&self, position: Position) -> bool {
         let moves_cells = self.changes.last().is_some_and(|last| last.position() > position);
         moves_cells || self.tab_changes.last_position() > Some(position)
     }
 
-    /// Returns the tabs that the client has seen when it wrote a mutation with this base, and those
-    /// after the latest entry. `start_tabs` are those at the position `start`, which is at or before
-    /// the base.
+    /// Returns the tabs that the client saw when it wrote a mutation on `base`, and the tabs after
+    /// the latest entry. `start_tabs` are the tabs at the position `start`, which must not be after
+    /// `base`.
     #[must_use]
     pub fn tabs_from(&self, start: Position, start_tabs: &Tabs, base: Position) -> (Tabs, Tabs) {
         self.tab_changes.seen_and_latest(start, start_tabs, self.seen_base(base))
@@ -228,7 +229,7 @@ impl Viewpoint {
 
     /// Returns the client's own mutations that were committed after `base`, in the coordinates that
     /// the client saw at `base`. The result for a base depends on the results for lower bases, so
-    /// these are computed first.
+    /// those are computed first.
     fn pending_at(&self, base: Position) -> Result<PendingMutations, TooManyChanges> {
         let mut current_base = self.first_needed_position(base);
         let mut pending_at_lower_bases = BTreeMap::new();
@@ -247,11 +248,12 @@ impl Viewpoint {
 
     /// Returns the client's own mutations that were committed after `target_base`, in the
     /// coordinates that the client saw at `target_base`. `pending_at_lower_bases` must contain the
-    /// results for all lower bases of the client's mutations. The cost is added to `total_cost`.
+    /// results for all lower bases of the client's mutations. Adds the cost to `total_cost`.
     ///
-    /// As in a commit, each mutation is transformed in a single step from its own base. Several
-    /// steps could lose the row before which an insert was made. The inserted rows would then be on
-    /// the wrong side of rows that others inserted at the same position.
+    /// As in a commit, each mutation is transformed in a single step from its own base.
+    /// Transforming it in several steps could lose track of the row before which rows were
+    /// inserted. They would then end up on the wrong side of rows that others inserted at the same
+    /// position.
     fn rebase_pending(
         &self,
         target_base: Position,
@@ -281,8 +283,8 @@ impl Viewpoint {
     }
 
     /// Builds the map of the committed changes after `after_position`, up to and including
-    /// `last_position`. Without a `last_position`, includes all later changes. Removes the client's
-    /// own mutations among these changes from the front of `pending`.
+    /// `last_position`. If `last_position` is `None`, includes all later changes. Removes the
+    /// client's own mutations among these changes from the front of `pending`.
     fn build_map(
         &self,
         after_position: Position,
@@ -343,7 +345,8 @@ impl Viewpoint {
     }
 }
 
-/// A mutation that is already in `rebased` is only added to the map.
+/// Transforms the `pending` mutations with `map` and appends them to `rebased`. Mutations that
+/// `rebased` already contains are only added to the map.
 fn append_rebased(rebased: &mut PendingMutations, pending: PendingMutations, mut map: SpaceMap) {
     for (index, operation) in pending.into_iter().enumerate() {
         match (operation, rebased.get(index)) {

@@ -1,4 +1,4 @@
-//! Changes of the names and the order of sheets.
+//! Changes to the names and the order of sheets.
 
 use cellar_base::position::Position;
 use cellar_sheet::metadata::Tabs;
@@ -13,7 +13,7 @@ pub(super) struct TabChanges {
 #[derive(Debug, Clone, PartialEq)]
 struct TabChange {
     position: Position,
-    /// The operation as the client has seen it, if it is one of the client's own mutations.
+    /// The operation as the client saw it, if it is one of the client's own mutations.
     seen: Option<Operation>,
     committed: Vec<Operation>,
 }
@@ -37,7 +37,8 @@ impl TabChanges {
         self.changes.last().map(|change| change.position)
     }
 
-    /// Returns the tabs that the client has seen at `base`, and those after the last change.
+    /// Returns the tabs that the client saw at `base`, and the tabs after the last change.
+    /// `start_tabs` are the tabs at the position `start`.
     pub(super) fn seen_and_latest(
         &self,
         start: Position,

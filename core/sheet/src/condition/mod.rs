@@ -1,21 +1,21 @@
 //! Conditions that select the rows of a sheet, such as `D=TX && F>=1000`.
 //!
-//! A condition is a column, an operator and a value. Several conditions are joined with `&&`: a row must
-//! fulfil all of them.
+//! A condition consists of a column, an operator and a value. Several conditions are joined with
+//! `&&`, and a row must fulfil all of them.
 //!
 //! | operator | fulfilled by |
 //! |---|---|
 //! | `=` | the same number, text, boolean or error value |
 //! | `!=` | any other value of any type |
 //! | `<`, `<=`, `>`, `>=` | a smaller or larger value of the same type |
-//! | `~`, `!~` | a displayed text that contains, or does not contain, the value |
-//! | `=~` | a displayed text in which the regular expression matches |
-//! | `=` without value | a blank cell |
-//! | `!=` without value | a cell that is not blank |
+//! | `~`, `!~` | displayed text that contains, or does not contain, the value |
+//! | `=~` | displayed text that matches the regular expression |
+//! | `=` without a value | a blank cell |
+//! | `!=` without a value | a cell that is not blank |
 //!
-//! A value is read as it is typed into a cell: as a number, a date, `TRUE`, an error value or a text. A
-//! value in double quotes is a text. Texts are compared without regard to case. A blank cell, or one with an
-//! empty text, fulfils only `=` without value.
+//! A value is interpreted as if it were typed into a cell: as a number, a date, `TRUE` or `FALSE`,
+//! an error value or text. A value in double quotes is always text. Text is compared without regard
+//! to case. A blank cell, or a cell with empty text, only fulfils `=` without a value.
 
 mod parse;
 #[cfg(test)]
@@ -32,11 +32,11 @@ use crate::text_pattern::{BadPattern, TextPattern, fold};
 #[derive(Debug, Clone)]
 pub struct Conditions {
     list: Vec<Condition>,
-    /// Column of a condition that no blank cell fulfils.
+    /// Column of a condition that a blank cell cannot fulfil.
     filled_column: u32,
 }
 
-/// Condition on the cells of a column.
+/// A condition on the cells of a column.
 #[derive(Debug, Clone)]
 pub struct Condition {
     column: u32,
@@ -53,20 +53,20 @@ enum Test {
     Text { pattern: TextPattern, is_negated: bool },
 }
 
-/// Which values an order operator accepts.
+/// One of the operators `<`, `<=`, `>` and `>=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Order {
     direction: Ordering,
     or_equal: bool,
 }
 
-/// Error for a text that is not a list of conditions.
+/// Error when parsing conditions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadCondition {
-    /// The text is too long.
+    /// The conditions are too long.
     #[error("the conditions have {bytes} bytes; at most {MAX_SEARCH_BYTES} are allowed")]
     TooLong {
-        /// Length of the text in bytes.
+        /// Length of the conditions in bytes.
         bytes: usize,
     },
     /// There are too many conditions.
@@ -79,18 +79,18 @@ pub enum BadCondition {
     Malformed {
         /// The malformed condition, shortened.
         text: String,
-        /// Description of the error and of how to correct it.
+        /// The error, and how to correct it.
         reason: String,
     },
-    /// The text or regular expression of a condition cannot be searched.
+    /// The text or regular expression of a condition is invalid.
     #[error("`{text}`: {error}")]
     Pattern {
         /// The condition, shortened.
         text: String,
-        /// Description of the error.
+        /// Why the text or regular expression is invalid.
         error: BadPattern,
     },
-    /// Blank rows, of which there is almost any number, fulfil all conditions.
+    /// Blank rows fulfil all conditions. A sheet has too many blank rows to return all of them.
     #[error(
         "blank rows fulfil all conditions; add a condition that no blank cell fulfils, such as `A!=`"
     )]
@@ -104,7 +104,7 @@ impl Conditions {
         &self.list
     }
 
-    /// Returns a column in which a row must have a value to fulfil all conditions.
+    /// Returns a column that is not blank in any row that fulfils all conditions.
     #[must_use]
     pub fn filled_column(&self) -> u32 {
         self.filled_column
@@ -118,8 +118,8 @@ impl Condition {
         self.column
     }
 
-    /// Returns whether the condition is a regular expression, which takes more time for each byte of
-    /// text.
+    /// Returns whether the condition uses a regular expression, which takes more time per byte of
+    /// text than other conditions.
     #[must_use]
     pub fn is_regex(&self) -> bool {
         matches!(&self.test, Test::Text { pattern, .. } if pattern.is_regex())
@@ -165,7 +165,7 @@ fn are_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns `None` for values of different types, and for values without an order.
+/// Compares two values. Returns `None` if they have different types or no order.
 fn compare(one: &Value, other: &Value) -> Option<Ordering> {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.partial_cmp(other),

@@ -11,7 +11,7 @@ use crate::cell::{Value, typed_or_text};
 use crate::text_pattern::{BadPattern, TextPattern};
 
 const AND: &str = "&&";
-/// Number of characters of a malformed condition that the error repeats.
+/// Maximum length, in characters, of a condition that is quoted in an error message.
 const SHOWN_CHARACTERS: usize = 60;
 const SYNTAX: &str =
     "write a column, an operator and a value, such as D=TX, F>=1000, B~park or B=~^San";
@@ -30,7 +30,7 @@ const fn ordered(direction: Ordering, or_equal: bool) -> Operator {
     Operator::Ordered(Order { direction, or_equal })
 }
 
-/// No operator is a prefix of a later one.
+/// All operators, sorted so that none is a prefix of a later one.
 const OPERATORS: [(&str, Operator); 9] = [
     ("!=", Operator::NotEqual),
     ("!~", Operator::ContainsNot),
@@ -43,7 +43,7 @@ const OPERATORS: [(&str, Operator); 9] = [
     ("~", Operator::Contains),
 ];
 
-/// A value as it was written.
+/// A value as it is written in a condition.
 struct Written<'a> {
     text: std::borrow::Cow<'a, str>,
     is_quoted: bool,
@@ -73,7 +73,7 @@ impl FromStr for Conditions {
     }
 }
 
-/// Returns the first condition, and the text after `&&`, if any.
+/// Parses the first condition. Returns it and the text after `&&`, if any.
 fn parse_condition(text: &str) -> Result<(Condition, Option<&str>), BadCondition> {
     let text = text.trim();
     let malformed = |reason: &str| {
@@ -107,7 +107,7 @@ fn shortened(text: &str) -> String {
     shown
 }
 
-/// Returns the value, and the text after `&&`, if any.
+/// Parses the value of a condition. Returns it and the text after `&&`, if any.
 fn split_value(text: &str) -> Result<(Written<'_>, Option<&str>), &'static str> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, text_after) = match text.split_once(AND) {
@@ -132,7 +132,8 @@ fn split_value(text: &str) -> Result<(Written<'_>, Option<&str>), &'static str> 
     }
 }
 
-/// Returns the value without quotes, and the text after the closing quote.
+/// Parses a quoted value that follows its opening quote. Returns the unescaped value and the text
+/// after the closing quote, or `None` if the closing quote is missing.
 fn split_quoted(quoted: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut rest = quoted;
@@ -187,10 +188,12 @@ fn check_order(value: &Value, is_quoted: bool) -> Result<(), String> {
     match value {
         Value::Empty => Err("a value is missing after the operator".to_owned()),
         Value::Error(code) => Err(format!("{code} has no order; use = or !=")),
-        // Otherwise, a number in another notation would be compared with texts, without notice.
+        // Reject numbers in unsupported notations, which would otherwise silently be compared as
+        // text.
         Value::Text(text) if !is_quoted => match number_in_other_notation(text) {
             Some(number) => Err(format!(
-                "{text} is a text; write the number as {number}, or the text in double quotes"
+                "{text} is text and not a number; write the number as {number}, or put the text in \
+                 double quotes"
             )),
             None => Ok(()),
         },

@@ -23,7 +23,7 @@ fn parse(text: &str) -> Conditions {
 
 /// Returns whether the cell fulfils a condition on column A.
 fn fulfils(cell: &Cell, condition: &str) -> bool {
-    // The second condition makes a list of `=` valid.
+    // Conditions that blank rows fulfil are rejected, so add one that they do not fulfil.
     let conditions = parse(&format!("A{condition} && B!="));
     let [first, _] = conditions.list() else { panic!("{conditions:?}") };
     assert_eq!(first.column(), 0);

@@ -1,4 +1,4 @@
-//! Names that formulas use, such as `TAX` for `=Sheet1!$B$1`.
+//! Defined names, such as `TAX` for `=Sheet1!$B$1`.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::operation::{InvalidName, Operation, SetName, check_name};
 use cellar_base::limits::{MAX_DEFINED_NAMES, MAX_DEFINED_NAMES_BYTES};
 use cellar_grid::{Axis, SheetId};
 
-/// Length of the longest stored form of an absolute reference, in bytes.
+/// Maximum length of the stored form of an absolute reference, in bytes.
 const REFERENCE_BYTES: usize = "\u{1}4294967295!R1073741823C4194303:R1073741823C4194303\u{2}".len();
 
-/// A name and what it stands for.
+/// A name and its formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedName {
     name: String,
     template: Template,
 }
 
-/// The names of a spreadsheet that formulas use. Names are unique when case is ignored.
+/// The defined names of a spreadsheet. Two names that differ only in case are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DefinedNames {
     by_lowercase: BTreeMap<String, DefinedName>,
     bytes: usize,
 }
 
-/// The spreadsheet would have too many names, or their formulas would be too long in total.
+/// Error if a spreadsheet would have too many names or their total size would be too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the spreadsheet has too many names: at most {MAX_DEFINED_NAMES} names with \
@@ -37,20 +37,20 @@ pub struct DefinedNames {
 )]
 pub struct TooManyNames;
 
-/// A stored name is invalid.
+/// Error when reading stored names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadableName {
-    /// The name does not follow the rules.
+    /// The name does not follow the rules for names.
     #[error(transparent)]
     Invalid(#[from] InvalidName),
     /// The stored formula cannot be decoded.
     #[error(transparent)]
     Formula(#[from] UnreadableTemplate),
-    /// A reference has no sheet, or is not absolute.
-    #[error("a reference of a name has no sheet, or is not absolute")]
+    /// A reference has no sheet or is not absolute.
+    #[error("a reference in the formula of a name has no sheet or is not absolute")]
     Reference,
-    /// The names are not in order.
-    #[error("the names are not in order, or a name is there twice")]
+    /// The names are not sorted, or a name occurs twice.
+    #[error("the names are not sorted, or a name occurs twice")]
     Order,
     /// There are too many names.
     #[error(transparent)]
@@ -58,13 +58,13 @@ pub enum UnreadableName {
 }
 
 impl DefinedName {
-    /// Returns the name in the case in which it was defined.
+    /// Returns the name, capitalized as in its definition.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the stored form of the formula, which does not depend on a cell.
+    /// Returns the stored form of the formula. It is independent of the cell that uses the name.
     #[must_use]
     pub fn template(&self) -> &Template {
         &self.template
@@ -77,13 +77,13 @@ impl DefinedName {
         self.template.text_at(PLACE, sheets)
     }
 
-    /// Returns the references of the formula in the order of the text. All of them are absolute and
-    /// have the number of their sheet, or are deleted.
+    /// Returns the references in the order in which they occur in the formula. Each reference is
+    /// either absolute and has a sheet number, or is deleted.
     pub fn references(&self) -> impl Iterator<Item = Reference> + '_ {
         self.template.references_at(PLACE)
     }
 
-    /// Returns the name with changed references.
+    /// Returns the name with `change` applied to each reference of its formula.
     pub(crate) fn map_references(&self, change: impl Fn(&Reference) -> Reference) -> Self {
         let template = self.template.map_references(PLACE, PLACE, change);
         Self { name: self.name.clone(), template }
@@ -93,7 +93,8 @@ impl DefinedName {
         self.map_references(|reference| reference.moved(SheetId::FIRST, moves))
     }
 
-    /// Returns the size that counts for the limit. It does not change when references move.
+    /// Returns the size in bytes that counts toward `MAX_DEFINED_NAMES_BYTES`. Each reference
+    /// counts as the longest possible one, so the size does not change when references move.
     fn bytes(&self) -> usize {
         const FRAME_BYTES: usize = 16;
         let mut parts = self.template.encoded().split('\u{1}');
@@ -108,7 +109,7 @@ impl DefinedName {
 }
 
 impl DefinedNames {
-    /// Returns a name, ignoring case.
+    /// Returns the definition of a name, ignoring case.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&DefinedName> {
         self.by_lowercase.get(&name.to_lowercase())
@@ -131,11 +132,12 @@ impl DefinedNames {
         self.by_lowercase.is_empty()
     }
 
-    /// Creates names from their stored parts, the name and its template, in the order of
-    /// [`DefinedNames::iter`].
+    /// Creates the names from stored pairs of a name and its template, which must be in the order
+    /// of [`DefinedNames::iter`].
     ///
     /// # Errors
-    /// Returns an [`UnreadableName`] if a part is invalid, or the names are not in order or too many.
+    /// Returns an [`UnreadableName`] if a pair is invalid, the pairs are not in order, or there are
+    /// too many names.
     pub fn from_stored(
         stored: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, UnreadableName> {
@@ -143,7 +145,7 @@ impl DefinedNames {
         for (name, encoded) in stored {
             check_name(&name)?;
             let template = Template::decode(encoded)?;
-            if !template.references_at(PLACE).all(|reference| has_fixed_place(&reference)) {
+            if !template.references_at(PLACE).all(|reference| is_absolute_or_deleted(&reference)) {
                 return Err(UnreadableName::Reference);
             }
             let last = names.by_lowercase.last_key_value();
@@ -155,7 +157,7 @@ impl DefinedNames {
         Ok(names)
     }
 
-    /// Returns whether [`DefinedNames::follow`] would define the name.
+    /// Returns whether [`DefinedNames::follow`] can apply a definition without exceeding a limit.
     #[must_use]
     pub fn has_room_for(&self, set: &SetName) -> bool {
         let Some(template) = set.template() else { return true };
@@ -186,8 +188,9 @@ impl DefinedNames {
         }
     }
 
-    /// Applies a committed operation: defines or deletes a name, or moves references. `sheets` are
-    /// the sheets before the operation. An operation that does not fit the state has no effect.
+    /// Applies a committed operation: defines or deletes a name, or moves the references of all
+    /// names. `sheets` are the sheets before the operation. An operation that cannot be applied to
+    /// the current state has no effect.
     pub fn follow(&mut self, operation: &Operation, sheets: &SheetSet) {
         if let Operation::SetName(set) = operation {
             return self.set(set);
@@ -195,7 +198,7 @@ impl DefinedNames {
         if self.is_empty() {
             return;
         }
-        // References to a deleted sheet keep its number, which is never used again.
+        // References to a deleted sheet keep its number, which is never reused.
         let moves = operation.moved_lines();
         if operation.sheet().is_some_and(|sheet| sheets.contains(sheet)) {
             for name in self.by_lowercase.values_mut() {
@@ -208,13 +211,14 @@ impl DefinedNames {
         if set.formula.is_none() {
             self.remove(&set.name);
         } else if let Some(template) = set.template() {
-            // A writer has checked the limits before, except for an undo.
+            // Only an undo can exceed a limit here: other edits were checked before they were
+            // committed.
             let _ = self.try_insert(DefinedName { name: set.name.clone(), template });
         }
     }
 }
 
-fn has_fixed_place(reference: &Reference) -> bool {
+fn is_absolute_or_deleted(reference: &Reference) -> bool {
     let is_absolute = [Axis::Rows, Axis::Columns].into_iter().all(|axis| {
         reference.area.ends(axis).is_none_or(|ends| ends.first.is_absolute && ends.last.is_absolute)
     });

@@ -1,5 +1,5 @@
-//! Reads the history of cells: follows them back through the entries that moved them, and compares
-//! them before and after each entry that changed them.
+//! Reads the history of cells: traces the cells back through the entries that moved them, and
+//! compares their contents before and after each entry that changed them.
 
 mod page;
 mod replay;
@@ -15,44 +15,45 @@ use cellar_sheet::tracked_cells::TrackedCells;
 use super::cells::{SheetName, sheet_number};
 use super::{LogError, Logs};
 
-/// Request for the history of the cells in a rectangle.
+/// A request for the history of the cells in a rectangle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellHistoryQuery {
-    /// Sheet and rectangle, as at `until`. Not used if there is a cursor.
+    /// Sheet of the `rectangle`. Both refer to the state at `until` and are ignored if `cursor` is
+    /// set.
     pub sheet: SheetName,
     pub rectangle: Rectangle,
     /// Position of the newest entry to read, or `None` for the latest.
     pub until: Option<Position>,
-    /// Only later entries are read.
+    /// Position after which entries are read, or `None` to read all entries.
     pub since: Option<Position>,
-    /// Only changes by this author are returned.
+    /// Author whose changes are returned, or `None` for all authors.
     pub author: Option<String>,
     /// Maximum number of entries whose changes are returned.
     pub max_entries: u32,
-    /// `next` of the preceding page.
+    /// The `next` cursor of the preceding page.
     pub cursor: Option<CellHistoryCursor>,
 }
 
-/// One page of the history of cells.
+/// One page of a cell history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellHistory {
     /// Changes, newest first.
     pub changes: Vec<CellHistoryEntry>,
-    /// Whether changes of the oldest entry were omitted.
+    /// Whether some changes of the oldest entry on the page were omitted.
     pub truncated: bool,
-    /// Where the next page starts, or `None` if no older entry concerns the cells.
+    /// Start of the next page, or `None` if no older entry affects the cells.
     pub next: Option<CellHistoryCursor>,
 }
 
 impl Logs {
-    /// Returns the newest changes of some cells. Reads at most `MAX_CELL_HISTORY_ENTRIES` entries, and
-    /// the state before the oldest of those that changed the cells.
+    /// Returns a page of changes to cells, newest first. Reads at most `MAX_CELL_HISTORY_ENTRIES`
+    /// entries and the state before the oldest entry that changed the cells.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::UnknownSheet`] or [`LogError::NoSuchPosition`] if the sheet or position does
-    /// not exist, [`LogError::HistoryTooLarge`] or [`LogError::TooLarge`] if the range is too large, or
-    /// another [`LogError`] if the log cannot be read.
+    /// Returns [`LogError::UnknownSheet`] or [`LogError::NoSuchPosition`] if the sheet or position
+    /// does not exist, [`LogError::HistoryTooLarge`] or [`LogError::TooLarge`] if the range is too
+    /// large, or another [`LogError`] if the log cannot be read.
     pub async fn cell_history(
         &self,
         log_id: LogId,

@@ -1,4 +1,4 @@
-//! Limits a page of the history of cells to the size of a response.
+//! Limits a page of a cell history to the size of a response.
 
 use cellar_api::wire::{CellHistoryChange, CellHistoryCursor, CellHistoryEntry, MergedView};
 use cellar_base::limits::{MAX_REPLY_BYTES, MAX_SPAN_JSON_BYTES};
@@ -8,14 +8,14 @@ use super::CellHistory;
 use super::replay::ChangedEntry;
 use super::walk::{VisitedEntry, Walked};
 
-/// Estimated size of a change in JSON, in bytes, without its texts and spans.
+/// Estimated size in bytes of a change in JSON, excluding its texts and spans.
 const CHANGE_FRAME_BYTES: usize = 320;
-/// Estimated size of the origin of a merged change in JSON, in bytes, without names.
+/// Estimated size in bytes of the origin of a merged change in JSON, excluding names.
 const MERGED_BYTES: usize = 200;
 
-/// `changed_entries` are the changes of the first visited entries. If not all changes fit, the next
-/// page starts at the first entry that does not fit. The first entry is truncated if it does not fit
-/// alone.
+/// Fills a page with changes. `changed_entries` contains the changes of the newest visited entries,
+/// in the same order. If they do not all fit, the next page starts at the first entry that does not
+/// fit. The first entry is truncated if it is too large for a page.
 pub(super) fn fill_page(
     changed_entries: Vec<ChangedEntry>,
     author: Option<&str>,
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Returns an entry with this many changes, each of this size.
+    /// Returns an entry with `count` changes of `bytes` bytes each.
     fn changed(count: usize, bytes: usize) -> ChangedEntry {
         let change = |bytes: usize| {
             let after = Cell { value: Value::Text("x".repeat(bytes)), ..Cell::default() };
@@ -124,7 +124,8 @@ mod tests {
         ChangedEntry { changes: vec![(String::new(), change)] }
     }
 
-    /// Returns the numbers of the entries on the page, and the number of the next page's first entry.
+    /// Returns the entry numbers of the changes on the page, whether the page is truncated, and the
+    /// number of the entry at which the next page starts.
     fn page(changed: Vec<ChangedEntry>, author: Option<&str>) -> (Vec<u32>, bool, Option<u32>) {
         let entries = u32::try_from(changed.len()).unwrap();
         let visited: Vec<_> = (10..10 + entries).rev().map(visited).collect();

@@ -1,4 +1,4 @@
-//! Compares the cells before and after each entry that touched them.
+//! Compares cells before and after each entry that touched them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ use super::walk::VisitedEntry;
 
 /// The changes of one visited entry.
 pub(super) struct ChangedEntry {
-    /// Name of the sheet after the change, and the change.
+    /// Each change, with the name of the sheet after it.
     pub(super) changes: Vec<(String, CellHistoryChange)>,
 }
 
 impl Logs {
-    /// `visited` is sorted from newest to oldest, like the result. Entries that are older than all
-    /// changes are left out.
+    /// Returns the changes of the visited entries. Both lists are sorted from newest to oldest.
+    /// Entries older than the oldest change are omitted from the result.
     pub(super) async fn replay(
         &self,
         log_id: LogId,
@@ -36,7 +36,7 @@ impl Logs {
         };
         let Some(oldest) = touched.last() else { return Ok(Vec::new()) };
         let sheet = oldest.cells.sheet;
-        // The state after an import contains the imported cells, which the entry does not.
+        // The imported cells are part of the state after the import, but not of its entry.
         let base = if oldest.imports_the_sheet() {
             Some(oldest.position)
         } else {
@@ -53,7 +53,8 @@ impl Logs {
         Ok(changed_entries)
     }
 
-    /// Returns a workbook with those cells of the state at `base` that the entries touched.
+    /// Returns a workbook in the state at `base`. It contains only the cells that the entries
+    /// touched.
     async fn state_before(
         &self,
         log_id: LogId,
@@ -72,7 +73,7 @@ impl Logs {
     }
 }
 
-/// Returns the touched cells as they are numbered before the oldest entry.
+/// Returns the touched cells in the coordinates before the oldest entry.
 fn touched_at_base(touched: &[VisitedEntry], extent: Extent) -> TouchedCells {
     let mut to_base = (AxisMap::identity(Axis::Rows), AxisMap::identity(Axis::Columns));
     let mut cells = BTreeSet::new();
@@ -108,13 +109,15 @@ fn touched_at_base(touched: &[VisitedEntry], extent: Extent) -> TouchedCells {
     TouchedCells::of(cells, regions, extent)
 }
 
-/// Returns the map from the state after an operation to the base, from the map of the operation and
-/// the map from the state before it.
+/// Returns the map to the base from the state after an operation. `to_base` is the map to the base
+/// from the state before the operation.
 fn before(operation_map: &AxisMap, to_base: &AxisMap) -> AxisMap {
     operation_map.reversed().then(to_base)
 }
 
-/// The cells of an import are already in the workbook.
+/// Applies an entry and returns its changes, each with the name of the sheet after it. The
+/// operations of an import are not applied, because the workbook already contains the imported
+/// cells.
 fn apply_entry(
     workbook: &mut Workbook,
     sheet: SheetId,
@@ -143,7 +146,8 @@ fn apply_entry(
     Ok(changes)
 }
 
-/// Returns `None` if the contents of cells may have changed.
+/// Returns the change if it affects whole rows, whole columns or the whole sheet. Returns `None` if
+/// the contents of individual cells may have changed.
 fn whole_change(touch: &Touch) -> Option<CellHistoryChange> {
     Some(match touch {
         Touch::Contents => return None,

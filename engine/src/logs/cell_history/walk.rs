@@ -1,4 +1,4 @@
-//! Follows cells back through the entries.
+//! Traces cells back through the entries of a log.
 
 use cellar_api::wire::CellHistoryCursor;
 use cellar_base::identity::LogId;
@@ -14,24 +14,23 @@ use cellar_sheet::tracked_cells::{Touch, TrackedCells, TrackedOperation};
 use super::super::{LogError, Logs};
 use super::CellHistoryQuery;
 
-/// Number of entries that are read at once. A larger page would often contain entries that are not
-/// needed.
+/// Number of entries read at once. Larger pages would often contain entries that are not needed.
 const PAGE_ENTRIES: u32 = 100;
 
-/// The entries that matter for the cells, and where the next page starts.
+/// The entries that affect the cells, and the start of the next page.
 pub(super) struct Walked {
     /// Newest first.
     pub(super) visited: Vec<VisitedEntry>,
     pub(super) next: Option<CellHistoryCursor>,
 }
 
-/// An entry with operations that matter for the cells.
+/// An entry with operations that affect the cells.
 pub(super) struct VisitedEntry {
     pub(super) position: Position,
     pub(super) created_s: u64,
     pub(super) author: Option<String>,
     pub(super) merged: Option<Merged>,
-    /// The cells as they are numbered after the entry.
+    /// The cells in the coordinates after the entry.
     pub(super) cells: TrackedCells,
     /// Oldest first.
     pub(super) operations: Vec<TrackedOperation>,
@@ -63,7 +62,7 @@ impl VisitedEntry {
     }
 }
 
-/// How much a page may still read and return.
+/// The remaining work of a request and the number of entries that its page may still return.
 struct Budget {
     entries: u32,
     bytes: usize,
@@ -139,7 +138,7 @@ impl Logs {
     }
 }
 
-/// Returns `None` if the entry does not matter for the cells.
+/// Traces the cells back through an entry. Returns `None` if the entry does not affect them.
 fn visit(
     cells: &mut TrackedCells,
     entry: &Entry,

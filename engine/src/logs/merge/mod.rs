@@ -1,8 +1,10 @@
-//! Merges: appends the edits of a fork to another log of its family, each with its own author.
+//! Merges forks: appends the edits of a fork to another log of its family, each with its own
+//! author.
 //!
-//! The edits are appended as those of one client that has seen the last state that both logs share.
-//! The key of this client depends only on the fork, and its mutation ids number the fork's operations.
-//! So the log itself shows which edits are merged: a repeated or resumed merge appends each edit once.
+//! The edits are appended like the mutations of a single client that has seen the last position
+//! that both logs share. The key of this client depends only on the fork, and its mutation ids
+//! number the operations of the fork. The log therefore records which edits have been merged, so
+//! repeating or resuming a merge appends each edit only once.
 
 mod fault;
 mod preview;
@@ -29,28 +31,28 @@ pub struct NewMerge {
     /// Log to which the edits are appended.
     pub log: LogId,
     pub fork: LogId,
-    /// Last position of the fork whose edits are merged, or `None` for the latest.
+    /// Last position of the fork to merge, or `None` for the latest.
     pub through: Option<Position>,
-    /// Person who merges.
+    /// Person who requests the merge.
     pub by: Option<String>,
 }
 
-/// Result of one request of a merge, or of its preview.
+/// Result of a merge request or of a preview.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedEdits {
-    /// Last position up to which both logs have the same entries.
+    /// Last position that both logs share.
     pub from: Position,
-    /// Last position of the fork whose edits are merged.
+    /// Last position of the fork to merge.
     pub through: Position,
     /// Newest known position of the log.
     pub head: Position,
     /// Edits of the fork, oldest first.
     pub edits: Vec<MergedEdit>,
-    /// Number of edits that remain for the next request.
+    /// Number of edits left for later requests.
     pub remaining: usize,
 }
 
-/// An entry of the fork and what became of it.
+/// An entry of the fork and the outcome of merging it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedEdit {
     /// Position in the fork.
@@ -62,11 +64,11 @@ pub struct MergedEdit {
     /// Cells that the edit overwrites or deletes although others have changed them.
     pub conflicts: Conflicts,
     pub rejection: Option<Rejection>,
-    /// Position of its last entry in the log. `None` in a preview.
+    /// Position of the last entry of the log that contains the edit. `None` in a preview.
     pub merged_as: Option<Position>,
 }
 
-/// The work of a merge, according to both logs.
+/// The edits to merge and the state of the log that receives them.
 struct MergePlan {
     from: Position,
     through: Position,
@@ -75,12 +77,8 @@ struct MergePlan {
 }
 
 impl Logs {
-    /// Returns what [`Logs::merge`] would do with all edits that are not merged yet. Nothing is
-    /// changed.
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`Logs::merge`].
+    /// Returns what [`Logs::merge`] would return if it merged all unmerged edits at once. Does not
+    /// change anything.
     pub async fn preview_merge(&self, merge: &NewMerge) -> Result<MergedEdits, LogError> {
         let MergePlan { from, through, state, edits } = self.plan_merge(merge).await?;
         let head = state.head;
@@ -89,9 +87,9 @@ impl Logs {
         Ok(MergedEdits { from, through, head, edits, remaining: 0 })
     }
 
-    /// Appends up to [`MAX_MERGED_ENTRIES_PER_REQUEST`] edits of the fork that are not merged yet.
-    /// Must be repeated until no edit remains; `through` must then be the same position. May be
-    /// repeated after any failure: each edit is appended once.
+    /// Appends up to [`MAX_MERGED_ENTRIES_PER_REQUEST`] unmerged edits of the fork. Must be
+    /// repeated with the same `through` until no edits remain. Can safely be repeated after a
+    /// failure, because each edit is appended only once.
     ///
     /// # Errors
     ///
@@ -111,18 +109,19 @@ impl Logs {
         let preview = if has_begun {
             self.preview_results(merge, from, &state, &edits).await?
         } else {
-            // Fails before anything is appended if a later edit cannot be transformed.
+            // Previewing all edits makes the merge fail before anything is appended if a later edit
+            // cannot be transformed.
             let all_edits = [edits.as_slice(), later_edits.as_slice()].concat();
             self.preview_results(merge, from, &state, &all_edits).await?
         };
         let Some(request) = merge_request(merge, from, &state, &edits)? else {
             return Err(MergeFault::Full.into());
         };
-        // The chunks of imported sheets are kept: the fork refers to them until it is purged, long after
-        // its deletion.
+        // Imported sheets need no verification: their chunks exist as long as the fork, which is
+        // purged only long after its deletion.
         let appended = self.append_unchecked(request).await?;
         let Appended { results, tail: head, .. } = appended;
-        // Another request may have appended the same edits at the same time.
+        // Some results are duplicates if another request appended the same edits at the same time.
         let results: Vec<MutationResult> =
             results.into_iter().zip(preview).map(known_result).collect();
         let edits = combine_results(edits, &results, state.others);
@@ -146,7 +145,7 @@ impl Logs {
     }
 }
 
-/// Returns `None` if there is nothing to append.
+/// Builds the request that appends the edits. Returns `None` if there is nothing to append.
 fn merge_request(
     merge: &NewMerge,
     from: Position,
@@ -180,12 +179,13 @@ fn merge_request(
     request.map(Some).map_err(|_| MergeFault::Full)
 }
 
-/// A duplicate lacks what became of it.
+/// Completes the result of a mutation. The result of a duplicate only contains its position, so the
+/// rest is taken from the preview.
 fn known_result((result, preview): (MutationResult, MutationResult)) -> MutationResult {
     if result.duplicate { MutationResult { position: result.position, ..preview } } else { result }
 }
 
-/// `results` contains the results of the operations of all edits, in order.
+/// Combines the edits with the results of their operations, which must be in the same order.
 fn combine_results(
     edits: Vec<ForkEdit>,
     results: &[MutationResult],

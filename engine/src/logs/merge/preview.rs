@@ -1,4 +1,4 @@
-//! Predicts a merge by running the append state machine without storing its entries.
+//! Predicts the result of a merge by running the append state machine without storing its entries.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use super::read::{ForkEdit, MergeState};
 use super::{NewMerge, merge_request};
 
 impl Logs {
-    /// Returns the results that the operations of the edits would have, in order, without positions.
+    /// Returns the predicted results of the operations of all edits, in order and without
+    /// positions.
     pub(super) async fn preview_results(
         &self,
         merge: &NewMerge,
@@ -34,7 +35,7 @@ impl Logs {
         let mut predicted: Vec<Arc<Entry>> = Vec::new();
         loop {
             let event = match action {
-                // The store does not contain the predicted entries.
+                // The log cannot be read again, because it does not contain the predicted entries.
                 AppendAction::Read { .. } if !predicted.is_empty() => {
                     return Err(LogError::Refused(Refusal::Contention));
                 }
@@ -70,7 +71,7 @@ impl Logs {
         }
     }
 
-    /// Returns the state after predicted entries, the first of which is at `first_position`.
+    /// Returns the state after the predicted entries. The first of them is at `first_position`.
     async fn state_after(
         &self,
         log_id: LogId,
@@ -83,7 +84,8 @@ impl Logs {
         let mutations = predicted.iter().filter_map(|entry| entry.edits());
         let mutations = mutations.flat_map(|edits| &edits.mutations);
         for operation in mutations.flat_map(Mutation::committed_operations) {
-            // The append decides by sheets and formats, which cells do not change.
+            // The append depends only on sheets and formats, which operations that set cells do not
+            // change.
             if !matches!(operation, Operation::SetCells(_)) {
                 workbook.apply_operation(operation);
             }

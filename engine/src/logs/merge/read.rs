@@ -1,4 +1,4 @@
-//! Reads the log and the fork of a merge.
+//! Reads the two logs of a merge.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,8 @@ use super::super::committed::{EntryCursor, ReadUntil};
 use super::super::{LogError, Logs};
 use super::MergeFault;
 
-/// How far the fork is merged into the log, and what others have changed there.
+/// How far the fork has been merged into the log, and what others have changed in the log since the
+/// fork was created.
 pub(super) struct MergeState {
     pub(super) head: Position,
     pub(super) incarnation: u32,
@@ -21,18 +22,18 @@ pub(super) struct MergeState {
     pub(super) last_id: u64,
     /// Origin of the last merged entry.
     last: Option<Merged>,
-    /// Number of operations of the fork's entry at `last` that are merged.
+    /// Number of merged operations of the fork's entry at the position of `last`.
     merged_of_last: usize,
     pub(super) others: OtherChanges,
 }
 
-/// The edits of one entry of the fork that are not merged yet.
+/// The unmerged operations of one entry of the fork.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ForkEdit {
     pub(super) position: Position,
     pub(super) author: Option<String>,
     pub(super) created_s: u64,
-    /// At least one.
+    /// The operations. Never empty.
     pub(super) operations: Vec<Operation>,
     /// See [`Merged::through`].
     pub(super) through: Position,
@@ -57,7 +58,7 @@ impl Logs {
         Ok(false)
     }
 
-    /// Reads the entries of the log after `from`.
+    /// Reads the entries of the log after `from` and returns the state of the merge.
     pub(super) async fn read_merge_state(
         &self,
         log_id: LogId,
@@ -108,8 +109,7 @@ impl Logs {
         })
     }
 
-    /// Reads the edits of the fork after `from`, up to and including `through`, that are not merged
-    /// yet.
+    /// Reads the unmerged edits of the fork after `from`, up to and including `through`.
     pub(super) async fn read_fork_edits(
         &self,
         fork: LogId,
@@ -153,12 +153,13 @@ impl Logs {
 }
 
 impl MergeState {
-    /// Whether an earlier request has begun to merge the edits up to `through`.
+    /// Returns whether an earlier request has started to merge the edits up to `through`.
     pub(super) fn has_begun(&self, through: Position) -> bool {
         self.last.as_ref().is_some_and(|last| last.through == through)
     }
 
-    /// The rest of an interrupted merge is undone together with what was merged before.
+    /// Creates the edit for an entry of the fork. If the entry belongs to an interrupted merge, the
+    /// edit gets the `through` and `after` of that merge, so that both parts are undone together.
     fn edit(&self, entry: &Entry, operations: Vec<Operation>, through: Position) -> ForkEdit {
         let interrupted = self.last.as_ref().filter(|last| entry.position <= last.through);
         let (through, after) = match interrupted {
@@ -176,7 +177,8 @@ impl MergeState {
     }
 }
 
-/// An undo or revert of the fork is merged as the operations that it committed.
+/// Returns the operations to merge from the mutations of an entry. An undo or revert is merged as
+/// the operations that it committed.
 fn operations_to_merge(mutations: &[&[Operation]]) -> Vec<Operation> {
     let committed = mutations.iter().copied().flatten();
     let effective = committed.filter(|operation| !matches!(operation, Operation::Rejected(_)));

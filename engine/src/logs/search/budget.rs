@@ -1,4 +1,4 @@
-//! Limits the work of one request to find or filter.
+//! Limits the work of one find or filter request.
 
 use cellar_base::limits::{
     MAX_REGEX_TEXT_BYTES, MAX_REPLY_BYTES, MAX_SEARCH_CELLS, MAX_SEARCH_LONG_TEXTS,
@@ -10,11 +10,11 @@ use cellar_snapshot::WindowEstimate;
 use super::json_bytes;
 
 const WINDOW_CELLS: u64 = 64 * 1024;
-/// Number of range formats whose search takes about as long as reading a cell.
+/// Number of range formats that take about as long to search as one cell takes to read.
 const FORMATS_PER_CELL: usize = 100;
 
-/// Remaining work of a request. The page ends if anything is used up, but not before the next page would
-/// start later than this one.
+/// The remaining work of a request. A page ends when any part is used up, but only after it has
+/// advanced, so that every page makes progress.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Budget {
     pub(in super::super) windows: u64,
@@ -23,10 +23,10 @@ pub(in super::super) struct Budget {
     pub(in super::super) long_texts: u64,
     pub(in super::super) regex_bytes: u64,
     pub(in super::super) reply_bytes: usize,
-    /// Maximum number of cells that are read at once.
+    /// Maximum number of cells read at once.
     pub(in super::super) window_cells: u64,
     pub(in super::super) has_advanced: bool,
-    /// Cost of a cell, which is higher in a sheet with many range formats.
+    /// Cost of reading a cell. It is higher in a sheet with many range formats.
     pub(in super::super) cell_cost: u64,
 }
 
@@ -47,29 +47,29 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Sets the number of range formats of the sheet that is read next.
+    /// Sets the cost of a cell from the number of range formats of the sheet that is read next.
     pub(super) fn set_formats(&mut self, count: usize) {
         let cost = 1 + count / FORMATS_PER_CELL;
         self.cell_cost = u64::try_from(cost).unwrap_or(u64::MAX);
     }
 
-    /// Records that the next page would start later than this one.
+    /// Records that the page has advanced: the next page will start later than this one.
     pub(super) fn advance(&mut self) {
         self.has_advanced = true;
     }
 
-    /// Returns whether the page ends before the next window.
+    /// Returns whether the page must end before the next window.
     pub(super) fn ends_at_window(&self) -> bool {
         let has_no_window = [self.windows, self.cells, self.tiles].contains(&0);
         self.has_advanced && (has_no_window || self.has_no_text())
     }
 
-    /// Returns whether the page ends before the next cell of a window, which was read already.
+    /// Returns whether the page must end before the next cell of a window that was already read.
     pub(super) fn ends_at_cell(&self) -> bool {
         self.has_advanced && self.has_no_text()
     }
 
-    /// Returns whether no further text may be read or matched.
+    /// Returns whether no more text may be read or matched.
     pub(super) fn has_no_text(&self) -> bool {
         self.long_texts == 0 || self.regex_bytes == 0
     }
@@ -88,7 +88,7 @@ impl Budget {
         self.long_texts = self.long_texts.saturating_sub(1);
     }
 
-    /// Takes the text in which a regular expression is searched.
+    /// Subtracts the length of the text of a cell, which is matched against a regular expression.
     pub(super) fn take_regex_text(&mut self, cell: &Cell) {
         let text_bytes = match &cell.value {
             Value::Text(text) => text.len(),
@@ -98,8 +98,8 @@ impl Budget {
         self.regex_bytes = self.regex_bytes.saturating_sub(text_bytes);
     }
 
-    /// Takes the space of a cell and `other_bytes` in the response. Returns `false` if they do not fit.
-    /// The first cell of a page always fits.
+    /// Reserves space in the response for a cell and `other_bytes` more. Returns `false` if they do
+    /// not fit. The first cell of a page always fits.
     pub(super) fn take_reply(&mut self, cell: &Cell, other_bytes: usize, is_first: bool) -> bool {
         let bytes = json_bytes(cell).saturating_add(other_bytes);
         if bytes > self.reply_bytes && !is_first {

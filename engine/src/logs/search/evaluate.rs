@@ -1,4 +1,4 @@
-//! Tests the conditions of a filter on a group of rows.
+//! Tests a group of rows against the conditions of a filter.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,7 +16,8 @@ use super::budget::Budget;
 /// The rows of a group that fulfil all conditions.
 pub(super) struct Evaluated {
     pub(super) rows: Vec<u32>,
-    /// First row that was not tested because the budget was used up. Later rows were not tested either.
+    /// First row that was not tested because the budget was used up. No later row was tested
+    /// either.
     pub(super) page_end: Option<u32>,
 }
 
@@ -24,8 +25,9 @@ pub(super) fn column_window(rows: Range<u32>, column: u32) -> Window {
     Window { rows, columns: column..column.saturating_add(1) }
 }
 
-/// `candidates` are the cells of the conditions' filled column. Conditions on it are tested first, and
-/// other columns are read only for rows that fulfil them.
+/// Returns the rows of a group that fulfil all conditions. `candidates` are the cells of the group
+/// in the column [`Conditions::filled_column`]. Conditions on this column are tested first. Other
+/// columns are only read for rows that fulfil them.
 pub(super) async fn evaluate(
     view: &mut View,
     sheet: SheetId,
@@ -67,7 +69,8 @@ impl Column {
         Self { index, cells: cells.into_iter().map(|cell| (cell.row, cell)).collect() }
     }
 
-    /// Removes the rows that do not fulfil the condition, and those that are not tested.
+    /// Removes the rows that do not fulfil the condition and the rows that cannot be tested because
+    /// the budget is used up.
     async fn retain_fulfilling(
         &mut self,
         view: &View,

@@ -18,24 +18,24 @@ use super::evaluate::{Evaluated, column_window, evaluate};
 use super::windows::{NextWindow, Windows};
 use super::{first_cell, used_window};
 
-/// Rows whose numbers have the same quotient by this number are read at once.
+/// Number of rows in a group. The rows of a group are tested and returned together.
 const GROUP_ROWS: u32 = 1_024;
 
-/// Request for the rows that fulfil conditions.
+/// A request for the rows that fulfil conditions.
 #[derive(Debug, Clone)]
 pub struct FilterQuery {
     pub conditions: Conditions,
     pub sheet: SheetName,
-    /// Rows that are tested, and columns that are returned. Conditions may be on other columns.
+    /// Rows to test and columns to return. The conditions may refer to other columns.
     pub rectangle: Rectangle,
-    /// Column whose numbers are added up.
+    /// Column whose numbers are summed.
     pub sum_column: Option<u32>,
-    /// Whether the rows are counted but not returned.
+    /// Whether to count the rows without returning them.
     pub is_count_only: bool,
     /// Position of the state to read, or `None` for the latest state.
     pub at: Option<Position>,
-    /// `next` of the preceding page: its row is counted by this page only if its column is the first of
-    /// the rectangle.
+    /// The `next` cursor of the preceding page. Its row is counted by this page only if its column
+    /// is the first column of the rectangle.
     pub cursor: Option<CellName>,
     /// Position that the log is known to contain.
     pub min_position: Option<Position>,
@@ -50,25 +50,27 @@ pub struct Filtered {
     pub incarnation: u32,
     pub sheet: SheetId,
     pub name: String,
-    /// Number of rows that were found for this page.
+    /// Number of matching rows on this page, even if they are not returned. A row that continues on
+    /// later pages is counted only on its first page.
     pub rows: u64,
-    /// Number of numbers that were added up for this page.
+    /// Number of summed numbers in these rows.
     pub numbers: u64,
     /// Sum of these numbers.
     pub sum: ExactSum,
-    /// Cells in row order.
+    /// Cells, ordered by row and column.
     pub cells: Vec<CellAt>,
     /// First cell of the next page, or `None` on the last page.
     pub next: Option<CellName>,
 }
 
 impl Logs {
-    /// Returns the rows that fulfil conditions. A page may be empty even if it is not the last one.
+    /// Returns a page of the rows that fulfil conditions. A page may be empty even if it is not the
+    /// last one.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if the
-    /// log cannot be read.
+    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if
+    /// the log cannot be read.
     pub async fn filter(&self, log_id: LogId, query: &FilterQuery) -> Result<Filtered, LogError> {
         self.filter_within(log_id, query, Budget::default()).await
     }
@@ -116,7 +118,7 @@ struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// Returns the first cell of the next page.
+    /// Reads a page. Returns the first cell of the next page, or `None` if this is the last page.
     async fn read_page(&mut self) -> Result<Option<CellName>, LogError> {
         let rows = self.start.row..self.whole.rows.end;
         let tested = column_window(rows, self.query.conditions.filled_column());
@@ -143,8 +145,9 @@ impl Filter<'_> {
         CellName { row, column: self.whole.columns.start }
     }
 
-    /// `candidates` are the cells of a column that all conditions need. Returns the first cell of the
-    /// next page if the page ends in this group.
+    /// Adds the matching rows of a group to the page. `candidates` are the cells of the group in
+    /// the column [`Conditions::filled_column`]. Returns the first cell of the next page if the
+    /// page ends in this group.
     async fn filter_group(
         &mut self,
         candidates: &[TileCell],
@@ -166,13 +169,14 @@ impl Filter<'_> {
         Ok(next)
     }
 
-    /// A row is counted by the page on which it starts.
+    /// Returns whether this page counts the row. A row is counted by the page on which it starts.
     fn is_counted_here(&self, row: u32, next: Option<CellName>) -> bool {
         let row_start = self.row_start(row);
         row_start >= self.start && next.is_none_or(|next| row_start < next)
     }
 
-    /// Returns the cell before which the page ends, if it ends here.
+    /// Adds the cells of the rows to the page. If not all cells fit, returns the first cell of the
+    /// next page.
     async fn read_rows(&mut self, rows: &[u32]) -> Result<Option<CellName>, LogError> {
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(None) };
         let all_rows = *first..last.saturating_add(1);
@@ -186,10 +190,10 @@ impl Filter<'_> {
                 NextWindow::Cells(window) => {
                     let cells = self.view.cells_with_previews(self.sheet, &window).await?;
                     for cell in cells {
-                        let place = CellName { row: cell.row, column: cell.column };
+                        let cell_name = CellName { row: cell.row, column: cell.column };
                         let is_found = rows.binary_search(&cell.row).is_ok();
                         if is_found && !self.push_cell(cell).await? {
-                            return Ok(Some(place));
+                            return Ok(Some(cell_name));
                         }
                     }
                 }
@@ -197,7 +201,7 @@ impl Filter<'_> {
         }
     }
 
-    /// Returns `false` if the page ends before the cell.
+    /// Adds a cell to the page. Returns `false` if the page ends before the cell.
     async fn push_cell(&mut self, mut tile_cell: TileCell) -> Result<bool, LogError> {
         if tile_cell.long_text.is_some() {
             if self.budget.ends_at_cell() {

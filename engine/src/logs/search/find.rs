@@ -1,4 +1,4 @@
-//! Finds the cells whose displayed texts contain a text.
+//! Finds the cells whose displayed text matches a pattern.
 
 use cellar_api::wire::{FindCursor, FoundCell};
 use cellar_base::identity::LogId;
@@ -15,45 +15,46 @@ use super::budget::Budget;
 use super::windows::{NextWindow, Windows};
 use super::{first_cell, used_window};
 
-/// Request for the cells that contain a text.
+/// A request for the cells whose displayed text matches a pattern.
 #[derive(Debug, Clone)]
 pub struct FindQuery {
     pub pattern: TextPattern,
-    /// `None` for all sheets.
+    /// Sheet to search, or `None` for all sheets.
     pub sheet: Option<SheetName>,
     pub rectangle: Rectangle,
-    /// Whether the cells are counted but not returned.
+    /// Whether to count the cells without returning them.
     pub is_count_only: bool,
     /// Position of the state to read, or `None` for the latest state.
     pub at: Option<Position>,
-    /// `next` of the preceding page.
+    /// The `next` cursor of the preceding page.
     pub cursor: Option<FindCursor>,
     /// Position that the log is known to contain.
     pub min_position: Option<Position>,
 }
 
-/// One page of the cells that contain a text.
+/// One page of matching cells.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Position of the state that was read.
     pub position: Position,
     /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
-    /// Cells in the order of sheets, rows and columns.
+    /// Cells, ordered by sheet, row and column.
     pub cells: Vec<FoundCell>,
-    /// Number of cells that were found for this page.
+    /// Number of matching cells on this page, even if they are not returned.
     pub count: u64,
-    /// Where the next page starts, or `None` on the last page.
+    /// Start of the next page, or `None` on the last page.
     pub next: Option<FindCursor>,
 }
 
 impl Logs {
-    /// Returns the cells that contain a text. A page may be empty even if it is not the last one.
+    /// Returns a page of the cells whose displayed text matches a pattern. A page may be empty even
+    /// if it is not the last one.
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if the
-    /// log cannot be read.
+    /// Returns [`LogError::UnknownSheet`] if the sheet does not exist, or another [`LogError`] if
+    /// the log cannot be read.
     pub async fn find(&self, log_id: LogId, query: &FindQuery) -> Result<Found, LogError> {
         self.find_within(log_id, query, Budget::default()).await
     }
@@ -75,7 +76,7 @@ impl Logs {
     }
 }
 
-/// Sheets before the cursor are on earlier pages.
+/// Returns the sheets to search. Sheets before the cursor were searched by earlier pages.
 fn sheets_from_cursor(view: &View, query: &FindQuery) -> Result<Vec<SheetId>, LogError> {
     let unknown = |sheet: String| LogError::UnknownSheet { sheet };
     let sheets = match &query.sheet {
@@ -86,9 +87,9 @@ fn sheets_from_cursor(view: &View, query: &FindQuery) -> Result<Vec<SheetId>, Lo
         }
     };
     let Some(FindCursor { sheet: start, .. }) = query.cursor else { return Ok(sheets) };
-    let place = sheets.iter().position(|sheet| *sheet == start);
-    let place = place.ok_or_else(|| unknown(start.0.to_string()))?;
-    Ok(sheets.into_iter().skip(place).collect())
+    let start_index = sheets.iter().position(|sheet| *sheet == start);
+    let start_index = start_index.ok_or_else(|| unknown(start.0.to_string()))?;
+    Ok(sheets.into_iter().skip(start_index).collect())
 }
 
 struct Search<'a> {
@@ -109,7 +110,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Returns the first cell of the next page, or `None` if the sheet was searched to its end.
+    /// Searches a sheet. Returns the first cell of the next page, or `None` if the whole sheet was
+    /// searched.
     async fn search_sheet(&mut self, sheet: SheetId) -> Result<Option<CellName>, LogError> {
         let metadata = &self.view.metadata;
         let Some(name) = metadata.tabs.name(sheet).map(str::to_owned) else { return Ok(None) };
@@ -127,9 +129,9 @@ impl Search<'_> {
                 NextWindow::PageEnd(cell) => return Ok(Some(cell)),
                 NextWindow::Cells(window) => {
                     for cell in self.view.cells_with_previews(sheet, &window).await? {
-                        let place = CellName { row: cell.row, column: cell.column };
+                        let cell_name = CellName { row: cell.row, column: cell.column };
                         if !self.search_cell(sheet, &name, cell).await? {
-                            return Ok(Some(place));
+                            return Ok(Some(cell_name));
                         }
                     }
                     self.budget.advance();
@@ -138,7 +140,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns `false` if the page ends before the cell.
+    /// Adds the cell to the page if it matches. Returns `false` if the page ends before the cell.
     async fn search_cell(
         &mut self,
         sheet: SheetId,

@@ -1,5 +1,5 @@
-//! Finds cells that contain a text, and filters the rows of a sheet. A request reads a bounded number of
-//! cells and returns where the next one continues, so that sheets can have any size.
+//! Finds cells by their displayed text and filters the rows of a sheet. Each request reads a
+//! bounded number of cells and returns a cursor for the next request, so sheets can have any size.
 
 mod budget;
 mod evaluate;
@@ -42,7 +42,7 @@ fn used_window(rectangle: Rectangle, extent: Extent) -> Window {
     }
 }
 
-/// Returns the first cell of a window.
+/// Returns the top-left cell of a window.
 fn first_cell(window: &Window) -> CellName {
     CellName { row: window.rows.start, column: window.columns.start }
 }

@@ -1,5 +1,5 @@
-//! Divides a rectangle of a sheet into windows that fit into memory, in the order of rows and columns.
-//! Blank windows are skipped without being read, however large they are.
+//! Divides a rectangle of a sheet into windows that fit into memory, ordered by row and column.
+//! Blank windows of any size are skipped without being read.
 
 use cellar_sheet::a1::CellName;
 use cellar_sheet::operation::SheetId;
@@ -10,15 +10,15 @@ use super::super::{LogError, View};
 use super::budget::Budget;
 use super::first_cell;
 
-/// Maximum number of tiles that are read at once.
+/// Maximum number of tiles read at once.
 const MAX_WINDOW_TILES: u64 = 64;
 
-/// The windows of a rectangle. A window consists of whole rows, or of a part of one row.
+/// The windows of a rectangle. Each window consists of whole rows or of a part of a single row.
 pub(super) struct Windows {
     whole: Window,
-    /// First cell that is in no earlier window.
+    /// First cell that no earlier window contains.
     next: CellName,
-    /// Number of rows of the next window. Known after the first call of `next`.
+    /// Number of rows of the next window, or `None` if `next` was not called yet.
     height: Option<u32>,
 }
 
@@ -27,12 +27,13 @@ pub(super) enum NextWindow {
     Cells(Window),
     /// The page ends before this cell.
     PageEnd(CellName),
-    /// There are no further cells.
+    /// There are no more windows with cells.
     End,
 }
 
 impl Windows {
-    /// `first` is a cell of the rectangle `whole`. Earlier cells are not read.
+    /// Divides the rectangle `whole` into windows, starting at the cell `first`. Earlier cells are
+    /// skipped.
     pub(super) fn new(whole: Window, first: CellName) -> Self {
         Self { whole, next: first, height: None }
     }
@@ -97,7 +98,8 @@ async fn estimate(
     budget: &mut Budget,
 ) -> Result<WindowEstimate, LogError> {
     budget.take_window();
-    // A long page of blank windows must not keep the process from ending the request at its deadline.
+    // Without this yield, a long sequence of blank windows would prevent the runtime from ending
+    // the request at its deadline.
     tokio::task::yield_now().await;
     view.estimate(sheet, window).await
 }
@@ -106,7 +108,8 @@ fn is_too_large(estimate: WindowEstimate, window_cells: u64) -> bool {
     estimate.cells > window_cells || estimate.tiles > MAX_WINDOW_TILES
 }
 
-/// Halves the rows, or the columns of a single row. Returns `false` if the window is one cell.
+/// Halves the number of rows, or the number of columns if there is only one row. Returns `false` if
+/// the window is a single cell.
 fn shrink(window: &mut Window) -> bool {
     let halve = |range: &mut std::ops::Range<u32>| {
         let length = range.end.saturating_sub(range.start);

@@ -107,7 +107,7 @@ fn the_bytes_of_names_are_limited_by_their_longest_form() {
         names.follow(&definition(&format!("n{number}_"), &formula), &sheets);
         number += 1;
     }
-    // Fill the rest to the byte. The frame, the name and the `=` take 19 bytes.
+    // Use all of the remaining bytes. The frame, the name and the `=` take up 19 of them.
     let rest = MAX_DEFINED_NAMES_BYTES - names.bytes;
     let digits = |bytes: usize| format!("={}", "1".repeat(bytes - 19));
     let define = |bytes: usize| SetName {
@@ -118,7 +118,7 @@ fn the_bytes_of_names_are_limited_by_their_longest_form() {
     assert!(names.has_room_for(&define(rest)) && !names.has_room_for(&define(rest + 1)));
     names.follow(&Operation::SetName(define(rest)), &sheets);
     assert_eq!(names.bytes, MAX_DEFINED_NAMES_BYTES);
-    // Moved references take no more room, also in the stored form.
+    // Moving references does not change the counted size, and the stored form stays within it.
     let before = names.bytes;
     let far = InsertBefore { sheet: FIRST, before: 0, count: 1 << 20 };
     (0..1_000).for_each(|_| names.follow(&Operation::InsertRows(far), &sheets));
