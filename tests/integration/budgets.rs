@@ -14,6 +14,7 @@ use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
 use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
+use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::budgets::{self, Budget};
@@ -101,6 +102,35 @@ async fn ten_cells_in_one_batch_cost_one_write_unit() {
         Request::new(log, client, None, FIRST_INCARNATION, 0, mutations.collect()).unwrap();
     logs.append(request).await.unwrap();
     fixture.assert_cost(&budgets::WARM_EDIT, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_costs_the_same_if_formulas_depend_on_it() {
+    const FORMULAS: u32 = 500;
+    let fixture = Fixture::start().await;
+    let logs = fixture.cold();
+    let log = log("formulas");
+    logs.create(log, None).await.unwrap();
+    // Column B is a running total of column A.
+    let formula = |row: u32| CellEdit {
+        row,
+        column: 1,
+        value: None,
+        formula: Some(format!("=SUM(A$1:A{})", row + 1)),
+        format: None,
+    };
+    let cells = (0..FORMULAS).map(formula).collect();
+    let formulas = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells });
+    logs.append(request(log, None, 1, at(0), formulas)).await.unwrap();
+    fixture.cost();
+    logs.append(request(log, None, 2, at(1), set_numbers(&[1.5]))).await.unwrap();
+    fixture.assert_cost(&budgets::WARM_EDIT, 1);
+    // All references of column B move.
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
+    logs.append(request(log, None, 3, at(2), Operation::InsertRows(insert))).await.unwrap();
+    fixture.assert_cost(&budgets::WARM_EDIT, 1);
+    fixture.cold().append(request(log, None, 4, at(3), set_numbers(&[2.5]))).await.unwrap();
+    fixture.assert_cost(&budgets::COLD_EDIT, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

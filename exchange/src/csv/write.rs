@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write};
 
-use cellar_sheet::cell::{GENERAL, display};
+use cellar_sheet::cell::{GENERAL, display, display_result};
 
 use super::delimiter::CANDIDATES;
 use crate::{CellToWrite, WriteError};
@@ -50,9 +50,11 @@ impl<W: Write> CsvWriter<W> {
         while self.next_column < column {
             self.write_field("")?;
         }
+        let format = cell.format.unwrap_or(GENERAL);
         match cell.formula {
             Some(formula) if self.writes_formulas => self.write_field(formula),
-            _ => self.write_field(&display(cell.value, cell.format.unwrap_or(GENERAL))),
+            Some(_) => self.write_field(&display_result(cell.value, format)),
+            None => self.write_field(&display(cell.value, format)),
         }
     }
 

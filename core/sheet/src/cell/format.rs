@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::Value;
 use super::date::SplitSerial;
-use super::general::{GENERAL, general};
+use super::general::{GENERAL, general, with_displayed_digits};
 use super::number_format::NumberFormat;
 
 /// Maximum number of decimals in a number format of typed numbers. A number has 15 significant
@@ -26,6 +26,16 @@ pub fn display(value: &Value, format: &str) -> String {
         Value::Bool(true) => "TRUE".to_owned(),
         Value::Bool(false) => "FALSE".to_owned(),
         Value::Error(code) => code.to_string(),
+    }
+}
+
+/// Returns the text that displays the result of a formula. In the number format `General`, a number
+/// has at most 15 significant digits, as in Excel, so that `=0.1+0.2` displays 0.3.
+#[must_use]
+pub fn display_result(value: &Value, format: &str) -> String {
+    match value {
+        Value::Number(number) if format == GENERAL => general(with_displayed_digits(*number)),
+        _ => display(value, format),
     }
 }
 

@@ -11,7 +11,7 @@ mod value;
 
 pub use date::date_serial;
 pub use error_code::ErrorCode;
-pub use format::display;
+pub use format::{display, display_result};
 pub use general::{GENERAL, general};
 pub use number_format::{NumberFormat, NumberFormatError, NumberFormatFault};
 pub use typing::{TypedText, recognise, typed_cell, typed_or_text};
@@ -28,7 +28,7 @@ pub struct Cell {
     /// Value of the cell. It is `null` if the cell has only a number format.
     #[serde(default)]
     pub value: Value,
-    /// Formula that produced the value. Formulas are stored but never evaluated.
+    /// Formula that produced the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
     /// Number format. Absent if `General`.
@@ -37,10 +37,14 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the text that displays the value in the cell's number format.
+    /// Returns the text that displays the value in the cell's number format. A result of a formula
+    /// has at most 15 significant digits.
     #[must_use]
     pub fn text(&self) -> String {
-        display(&self.value, self.format.as_deref().unwrap_or(GENERAL))
+        let format = self.format.as_deref().unwrap_or(GENERAL);
+        let display_value: fn(&Value, &str) -> String =
+            if self.formula.is_some() { display_result } else { display };
+        display_value(&self.value, format)
     }
 
     /// Returns whether the cell has neither a value nor a format.
