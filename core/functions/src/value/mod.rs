@@ -2,7 +2,6 @@
 
 pub(crate) mod calendar;
 pub(crate) mod day_count;
-mod general;
 pub(crate) mod number_format;
 mod text_date;
 mod text_number;
@@ -12,7 +11,7 @@ use std::cmp::Ordering;
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
-pub(crate) use general::general_text;
+pub(crate) use cellar_sheet::cell::general_of_15_digits as general_text;
 pub(crate) use text_date::{DateRules, parse_date_and_time};
 pub(crate) use text_number::parse_number;
 

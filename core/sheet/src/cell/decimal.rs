@@ -18,12 +18,19 @@ pub(super) struct Decimal {
 
 impl Decimal {
     pub(super) fn of(magnitude: f64) -> Self {
-        let text = if magnitude < FIRST_LONG_INTEGER {
-            format!("{magnitude:.14e}")
-        } else {
-            format!("{magnitude:e}")
-        };
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        if magnitude < FIRST_LONG_INTEGER {
+            return Self::of_15_digits(magnitude);
+        }
+        Self::of_scientific(&format!("{magnitude:e}"))
+    }
+
+    /// A number of 10¹⁵ or more has only 15 significant digits too.
+    pub(super) fn of_15_digits(magnitude: f64) -> Self {
+        Self::of_scientific(&format!("{magnitude:.14e}"))
+    }
+
+    fn of_scientific(text: &str) -> Self {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
         let digits = mantissa.bytes().filter(u8::is_ascii_digit).collect();
         let exponent: i32 = exponent.parse().unwrap_or(0);
         let mut decimal = Self { digits, point: exponent.saturating_add(1) };
@@ -86,6 +93,12 @@ impl Decimal {
     /// Number of digits of the integer part. 0 for numbers below 1.
     pub(super) fn integer_length(&self) -> usize {
         usize::try_from(self.point).unwrap_or(0)
+    }
+
+    /// Number of digits after the decimal point.
+    pub(super) fn decimal_length(&self) -> usize {
+        let digits = i32::try_from(self.digits.len()).unwrap_or(i32::MAX);
+        usize::try_from(digits.saturating_sub(self.point)).unwrap_or(0)
     }
 
     /// Returns a digit of the integer part. Place 0 is the last one.

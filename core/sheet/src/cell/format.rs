@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::Value;
 use super::date::SplitSerial;
-use super::general::{GENERAL, general, with_displayed_digits};
+use super::general::{GENERAL, general, general_of_15_digits};
 use super::number_format::NumberFormat;
 
 /// Maximum number of decimals in a number format of typed numbers. A number has 15 significant
@@ -34,7 +34,7 @@ pub fn display(value: &Value, format: &str) -> String {
 #[must_use]
 pub fn display_result(value: &Value, format: &str) -> String {
     match value {
-        Value::Number(number) if format == GENERAL => general(with_displayed_digits(*number)),
+        Value::Number(number) if format == GENERAL => general_of_15_digits(*number),
         _ => display(value, format),
     }
 }
@@ -152,7 +152,7 @@ fn display_date(number: f64, tokens: &[DateToken]) -> Option<String> {
     // A date without a time is only corrected for the imprecision of serials.
     let second_decimals = if tokens.iter().any(is_time) { 0 } else { 3 };
     let split = SplitSerial::of(number, second_decimals)?;
-    let date = split.civil_date()?;
+    let date = split.date()?;
     let mut text = String::new();
     for token in tokens {
         // Writing to a `String` cannot fail.

@@ -1,5 +1,9 @@
 //! The number format `General`.
 
+use std::ops::RangeInclusive;
+
+use super::decimal::Decimal;
+
 /// Number format of a cell without an explicit format.
 pub const GENERAL: &str = "General";
 
@@ -14,11 +18,35 @@ pub fn general(number: f64) -> String {
     }
 }
 
-/// Rounds a number to 15 significant digits, the precision with which Excel displays numbers. The
-/// largest numbers, which would become infinite, are returned unchanged.
-pub(super) fn with_displayed_digits(number: f64) -> f64 {
-    let rounded = format!("{number:.14e}").parse::<f64>().unwrap_or(number);
-    if rounded.is_finite() { rounded } else { number }
+/// Formats a number with at most 15 significant digits, as Excel does when it converts numbers to
+/// texts. It differs from [`general`] where 15 digits do not distinguish a number from others, and
+/// writes exponents as in `1.5E+21`.
+#[must_use]
+pub fn general_of_15_digits(number: f64) -> String {
+    /// Exponents of numbers that are written without an exponent.
+    const PLAIN_EXPONENTS: RangeInclusive<i32> = -10..=20;
+    let mut decimal = Decimal::of_15_digits(number.abs());
+    if decimal.is_zero() {
+        return "0".to_owned();
+    }
+    let sign = if number < 0.0 { "-" } else { "" };
+    let exponent = decimal.point().saturating_sub(1);
+    if PLAIN_EXPONENTS.contains(&exponent) {
+        return format!("{sign}{}", plain(&decimal));
+    }
+    decimal.shift(exponent.saturating_neg());
+    let sign_of_exponent = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}{}E{sign_of_exponent}{:02}", plain(&decimal), exponent.unsigned_abs())
+}
+
+fn plain(decimal: &Decimal) -> String {
+    let places = (0..decimal.integer_length().max(1)).rev();
+    let mut text: String = places.map(|place| decimal.integer_digit(place)).collect();
+    if decimal.decimal_length() > 0 {
+        text.push('.');
+    }
+    text.extend((0..decimal.decimal_length()).map(|index| decimal.decimal_digit(index)));
+    text
 }
 
 #[cfg(test)]
@@ -26,18 +54,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_to_15_digits() {
-        let texts = [
-            (0.1 + 0.2, "0.3"),
-            (2.974_999_999_999_999_6, "2.975"),
-            (-1.0 / 3.0, "-0.333333333333333"),
-            (123_456_789_012_345_680.0, "123456789012346000"),
-            (1e-300 * 1.1, "1.1e-300"),
-            (f64::MAX, "1.7976931348623157e308"),
+    fn texts_have_at_most_15_digits() {
+        for (number, text) in [
             (0.0, "0"),
-        ];
-        for (number, text) in texts {
-            assert_eq!(general(with_displayed_digits(number)), text, "{number}");
+            (-0.0, "0"),
+            (-1.5, "-1.5"),
+            (0.1 + 0.2, "0.3"),
+            (1_234_567_890_123_456.0, "1234567890123460"),
+            (1e20, "100000000000000000000"),
+            (1e21, "1E+21"),
+            (-1.25e100, "-1.25E+100"),
+            (1e-10, "0.0000000001"),
+            (1.5e-11, "1.5E-11"),
+        ] {
+            assert_eq!(general_of_15_digits(number), text);
         }
     }
 }

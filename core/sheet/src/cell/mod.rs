@@ -1,5 +1,6 @@
 //! Cells: their values and number formats, and the parsing of typed text.
 
+pub mod calendar;
 mod date;
 mod decimal;
 mod error_code;
@@ -12,7 +13,7 @@ mod value;
 pub use date::date_serial;
 pub use error_code::ErrorCode;
 pub use format::{display, display_result};
-pub use general::{GENERAL, general};
+pub use general::{GENERAL, general, general_of_15_digits};
 pub use number_format::{NumberFormat, NumberFormatError, NumberFormatFault};
 pub use typing::{TypedText, recognise, typed_cell, typed_or_text};
 pub(crate) use value::exact_integer;

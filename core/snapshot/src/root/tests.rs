@@ -2,9 +2,10 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
-use std::collections::HashMap;
+mod clients;
+mod formats;
 
-use proptest::collection::{btree_map, btree_set, vec};
+use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
 use super::*;
@@ -312,23 +313,6 @@ fn the_length_of_a_root_is_bounded() {
     assert!(matches!(Root::decode(&bytes_of(&beyond)), Err(SnapshotError::TooLong { .. })));
 }
 
-/// Returns the decoded layer, and the number of its chunks.
-fn read_formats(layer: &FormatLayer, limits: PackLimits) -> (FormatLayer, usize) {
-    let (packed, objects) = pack_formats([layer], limits).unwrap();
-    let packed: PackedFormats = minicbor::decode(&minicbor::to_vec(&packed[0]).unwrap()).unwrap();
-    let chunk = |object: &PackedObject| {
-        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
-        (object.chunk.hash, FormatRecords::decode(&bytes).unwrap())
-    };
-    let chunks: HashMap<ChunkHash, FormatRecords> = objects.iter().map(chunk).collect();
-    if !chunks.is_empty() {
-        let need = packed.layer(&|_| None).unwrap();
-        assert!(matches!(need, Lookup::Missing(need) if need.len() >= chunks.len()));
-    }
-    let Lookup::Ready(read) = packed.layer(&|hash| chunks.get(hash)).unwrap() else { panic!() };
-    (read, chunks.len())
-}
-
 #[test]
 fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
     let name = "\u{10ffff}".repeat(MAX_SHEET_NAME_CHARACTERS);
@@ -346,33 +330,6 @@ fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
         formulas: Some(u64::MAX),
     });
     assert!(bytes <= REFERENCES_BYTES, "{bytes}");
-}
-
-fn record(rows: Spans, format: &str) -> RangeFormat {
-    RangeFormat { rows, columns: Spans::one(0, 1), format: format.to_owned() }
-}
-
-#[test]
-fn formats_are_bounded() {
-    let packs = |records: Vec<RangeFormat>| {
-        pack_formats([&FormatLayer::from_records(records)], PackLimits::METADATA).is_ok()
-    };
-    let row = || Spans::one(0, 1);
-    let odd = |count: u32| Spans::of((0..count).map(|at| at * 2));
-    for (more, fits) in [(0, true), (1, false)] {
-        assert_eq!(packs(vec![record(row(), "0"); MAX_RANGE_FORMATS + more]), fits);
-        assert_eq!(packs(vec![record(row(), &"0".repeat(MAX_FORMAT_BYTES + more))]), fits);
-        assert_eq!(packs(vec![record(odd((MAX_SPANS + more) as u32), "0")]), fits);
-        assert_eq!(packs(vec![record(Spans::one(MAX_ROWS - 1, 1 + more as u32), "0")]), fits);
-    }
-    assert!(!packs(vec![record(Spans::default(), "0")]));
-    // If the same chunk occurred twice, the layer would have too many records.
-    let most = FormatLayer::from_records(vec![record(row(), "0"); MAX_RANGE_FORMATS]);
-    let (read, chunks) = read_formats(&most, NOTHING);
-    assert_eq!((read, chunks), (most.clone(), 1));
-    let chunk = FormatRecords::of(&most);
-    let twice = PackedFormats::Chunks(vec![chunk_of(1), chunk_of(2)]);
-    assert!(twice.layer(&|_| Some(&chunk)).is_err());
 }
 
 proptest! {
@@ -395,17 +352,6 @@ proptest! {
     }
 
     #[test]
-    fn any_formats_read_back(records in vec((any_region(), "[0#@.]{1,5}|General"), 0..8), chunk_bytes in 0..300_usize) {
-        let record = |(region, format): (crate::level::Region, String)| {
-            RangeFormat { rows: region.rows, columns: region.columns, format }
-        };
-        let layer = FormatLayer::from_records(records.into_iter().map(record).collect());
-        prop_assert_eq!(&read_formats(&layer, ALL), &(layer.clone(), 0));
-        let (read, _) = read_formats(&layer, PackLimits { chunk_bytes, ..NOTHING });
-        prop_assert_eq!(read, layer);
-    }
-
-    #[test]
     fn any_numbers_read_back(numbers in btree_set(prop_oneof![0..30_u32, 0..u32::MAX], 0..30)) {
         let sheets = numbers.iter().map(|number| SheetId(*number));
         let stored = SheetNumbers::of(sheets.clone());
@@ -417,16 +363,6 @@ proptest! {
         prop_assert_eq!(kept, InlineOrChunk::Chunk(object.chunk));
         let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
         prop_assert_eq!(StoredSheetNumbers::decode(&bytes).unwrap().0, stored);
-    }
-
-    #[test]
-    fn any_clients_read_back(clients in btree_map(any::<[u8; 8]>(), (0..=MAX_MUTATION_ID, any::<u64>()), 1..40)) {
-        let mut map = ClientMap::default();
-        clients.iter().for_each(|(key, (id, entry_s))| map.record_mutation(ClientKey(*key), *id, *entry_s));
-        let object = map.pack().unwrap().unwrap();
-        let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
-        prop_assert_eq!(ClientMap::decode(&bytes).unwrap(), map);
-        prop_assert!((0..bytes.len()).all(|cut| ClientMap::decode(&bytes[..cut]).is_err()));
     }
 
     #[test]
@@ -466,75 +402,4 @@ fn the_longest_sheet_numbers_fit_into_a_chunk() {
     let (_, object) = pack_sheet_numbers(SheetNumbers::of(numbers), PackLimits::METADATA).unwrap();
     let object = object.unwrap();
     assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
-}
-
-/// Returns clients whose keys and ids are incompressible.
-fn many_clients(count: usize) -> ClientMap {
-    let mut map = ClientMap::default();
-    for client in 0..count as u64 {
-        let hash = blake3::hash(&client.to_le_bytes());
-        let part = |at: usize| hash.as_bytes()[at..at + 8].try_into().unwrap();
-        let id = u64::from_le_bytes(part(8)) & MAX_MUTATION_ID;
-        let entry_s = 2_000_000_000 + u64::from_le_bytes(part(16)) % CLIENT_IDLE_S;
-        map.record_mutation(ClientKey(part(0)), id, entry_s);
-    }
-    map
-}
-
-#[test]
-fn the_maximum_number_of_clients_fits_into_a_chunk() {
-    let most = many_clients(MAX_ROOT_CLIENTS);
-    let object = most.pack().unwrap().unwrap();
-    assert!(object.stored.len() <= MAX_STORED_CHUNK_BYTES);
-    let mut more = many_clients(MAX_ROOT_CLIENTS + 1);
-    assert!(more.pack().is_err());
-    let longest_idle = more.iter().min_by_key(|(client, last)| (last.entry_s, *client)).unwrap().0;
-    more.prune(2_000_000_000);
-    assert_eq!((more.len(), more.get(longest_idle)), (MAX_ROOT_CLIENTS, None));
-    assert!(more.pack().is_ok());
-    // Decoding also rejects more than the maximum number of clients.
-    let bytes = unpack(object.chunk.hash, &object.stored, Bounds::CHUNK).unwrap();
-    assert_eq!(ClientMap::decode(&bytes).unwrap(), most);
-}
-
-#[test]
-fn idle_clients_are_dropped_after_ninety_days() {
-    let (idle, active) = (ClientKey([1; 8]), ClientKey([2; 8]));
-    let mut map = ClientMap::default();
-    map.record_mutation(idle, 5, 1_000);
-    map.record_mutation(active, 7, 1_001);
-    // Recording an older mutation never decreases the id or the time.
-    map.record_mutation(active, 6, 900);
-    assert_eq!(map.get(active), Some(LastMutation { id: 7, entry_s: 1_001 }));
-    map.prune(1_000 + CLIENT_IDLE_S);
-    assert_eq!(map.len(), 2);
-    map.prune(1_000 + CLIENT_IDLE_S + 1);
-    assert_eq!((map.get(idle), map.len()), (None, 1));
-    map.prune(u64::MAX);
-    assert!(map.is_empty());
-    assert_eq!(map.pack(), Ok(None));
-}
-
-#[test]
-fn the_names_of_clients_are_bounded() {
-    let longest = 2 * MAX_CLIENT_ID_BYTES;
-    let count = MAX_ROOT_CLIENT_NAME_BYTES / longest;
-    let mut map = many_clients(count + 1);
-    let clients: Vec<ClientKey> = map.iter().map(|(client, _)| client).collect();
-    let name = |number: usize, bytes: usize| {
-        let own = format!("{number:0>bytes$}");
-        ClientName::new(&"g".repeat(bytes), &own).unwrap()
-    };
-    for (number, client) in clients.iter().enumerate().skip(1) {
-        map.record_name(*client, &name(number, MAX_CLIENT_ID_BYTES));
-    }
-    assert!(map.pack().is_ok(), "as many as may be");
-    let before = map.clone();
-    map.prune(2_000_000_000);
-    assert_eq!(map, before, "nothing is forgotten");
-    map.record_name(clients[0], &name(0, 1));
-    assert!(map.pack().is_err(), "two bytes more");
-    map.prune(2_000_000_000);
-    assert_eq!(map.len(), count, "the client that was idle longest is dropped");
-    assert!(map.pack().is_ok());
 }

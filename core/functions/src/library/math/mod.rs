@@ -7,7 +7,7 @@ mod conversion;
 mod criteria_sums;
 mod matrices;
 mod random;
-mod rounding;
+pub(super) mod rounding;
 mod sums;
 mod trigonometry;
 

@@ -4,9 +4,10 @@ use cellar_sheet::cell::{ErrorCode, Value};
 
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, eager};
+use crate::library::math::rounding::round_at;
 use crate::number::to_i64;
 use crate::operand::{Operand, Outcome, Stop};
-use crate::value::number_format::{fixed, format_value};
+use crate::value::number_format::{format_number, format_value};
 use crate::value::{DateRules, parse_number};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -14,14 +15,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("FIXED", 1, 3, "s", |call| {
         let decimals = decimals_argument(call)?;
         let has_commas = !call.boolean_or(2, false)?;
-        call.text_result(fixed(call.number(0)?, decimals, has_commas))
+        call.text_result(fixed(call.number(0)?, decimals, has_commas)?)
     }),
     eager("NUMBERVALUE", 1, 3, "s", number_value),
     eager("TEXT", 2, 2, "s", |call| {
-        /// Steps of finding the nearest fraction.
-        const FRACTION_STEPS: usize = 1_000;
         let (value, format) = (call.value(0)?, call.text(1)?);
-        call.spend(if format.contains('/') { FRACTION_STEPS } else { format.len() })?;
+        call.spend(format.len())?;
         ensure(format.chars().count() <= 255, ErrorCode::Value)?;
         let text = format_value(&value, &format).ok_or(Stop::Error(ErrorCode::Value))?;
         call.text_result(text)
@@ -43,10 +42,21 @@ fn decimals_argument(call: &Call<'_, '_>) -> Outcome<i32> {
     Ok(i32::try_from(to_i64(decimals.max(-400.0))).unwrap_or(0))
 }
 
+/// Shows a number with a fixed number of decimals; a negative number of them rounds the integer.
+fn fixed(number: f64, decimals: i32, has_commas: bool) -> Outcome<String> {
+    let integer = if has_commas { "#,##0" } else { "0" };
+    let text = match usize::try_from(decimals) {
+        Ok(0) => format_number(number, integer),
+        Ok(decimals) => format_number(number, &format!("{integer}.{}", "0".repeat(decimals))),
+        Err(_) => format_number(round_at(number, f64::from(decimals), f64::round), integer),
+    };
+    text.ok_or(Stop::Error(ErrorCode::Value))
+}
+
 fn dollar(call: &Call<'_, '_>) -> Outcome<Operand> {
     let decimals = decimals_argument(call)?;
     let number = call.number(0)?;
-    let amount = fixed(number.abs(), decimals, true);
+    let amount = fixed(number.abs(), decimals, true)?;
     let is_zero = amount.chars().all(|character| !('1'..='9').contains(&character));
     call.text_result(if number < 0.0 && !is_zero {
         format!("(${amount})")

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use super::error::{NumberFormatError, NumberFormatFault};
+use super::rules::Rules;
 use super::token::{DateUnit, Placeholder, Token, TokenKind};
-use crate::cell::date::{CivilDate, SplitSerial};
+use crate::cell::calendar::Date;
+use crate::cell::date::SplitSerial;
 
 /// Maximum number of decimals of seconds, as in Excel.
 pub(super) const MAX_SECOND_DECIMALS: usize = 3;
@@ -110,9 +112,9 @@ impl DateLayout {
     }
 
     /// Returns `None` if the serial is not a date, or not a time.
-    pub(super) fn render(&self, serial: f64) -> Option<String> {
+    pub(super) fn render(&self, serial: f64, rules: Rules) -> Option<String> {
         let split = SplitSerial::of(serial, self.rounded_decimals)?;
-        let date = if self.has_date { Some(split.civil_date()?) } else { None };
+        let date = if self.has_date { Some(rules.date(split)?) } else { None };
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
@@ -128,13 +130,7 @@ impl DateLayout {
         Some(text)
     }
 
-    fn push_unit(
-        &self,
-        text: &mut String,
-        unit: DateUnit,
-        date: Option<CivilDate>,
-        split: SplitSerial,
-    ) {
+    fn push_unit(&self, text: &mut String, unit: DateUnit, date: Option<Date>, split: SplitSerial) {
         let hour = match split.hour() {
             hour if self.is_12_hour => (hour + 11) % 12 + 1,
             hour => hour,
@@ -199,7 +195,7 @@ fn find_minutes(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-fn push_date_unit(text: &mut String, unit: DateUnit, date: CivilDate, weekday: usize) {
+fn push_date_unit(text: &mut String, unit: DateUnit, date: Date, weekday: usize) {
     let month = usize::try_from(date.month - 1).ok().and_then(|index| MONTHS.get(index));
     let month = month.copied().unwrap_or_default();
     let weekday = WEEKDAYS.get(weekday).copied().unwrap_or_default();

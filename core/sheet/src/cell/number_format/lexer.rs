@@ -3,6 +3,7 @@
 use super::MAX_SECTIONS;
 use super::condition::Condition;
 use super::error::{NumberFormatError, NumberFormatFault};
+use super::rules::Rules;
 use super::token::{DateUnit, Placeholder, Token, TokenKind};
 
 /// Numbers of the colors `[Color1]` to `[Color56]`.
@@ -12,8 +13,12 @@ const COLOR_NAMES: [&str; 8] =
 
 /// Returns the tokens of each section. Colors and languages are omitted, because they are not
 /// displayed.
-pub(super) fn split_sections(code: &str) -> Result<Vec<Vec<Token>>, NumberFormatError> {
+pub(super) fn split_sections(
+    code: &str,
+    rules: Rules,
+) -> Result<Vec<Vec<Token>>, NumberFormatError> {
     let mut lexer = Lexer {
+        rules,
         remaining: code,
         position: 0,
         token_position: 1,
@@ -31,6 +36,7 @@ pub(super) fn split_sections(code: &str) -> Result<Vec<Vec<Token>>, NumberFormat
 }
 
 struct Lexer<'a> {
+    rules: Rules,
     remaining: &'a str,
     /// Number of characters that were read.
     position: usize,
@@ -80,7 +86,7 @@ impl Lexer<'_> {
                 self.push(TokenKind::Exponent { shows_plus });
             }
             letter if letter.is_ascii_alphabetic() => self.read_letter(before, letter)?,
-            control if control.is_control() => {
+            control if control.is_control() && self.rules == Rules::Cells => {
                 return Err(NumberFormatFault::UnknownCharacter(control));
             }
             literal => self.push(TokenKind::Literal(literal)),
@@ -166,7 +172,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Excel displays single letters such as the x in `0.0x`. Words must be in quotes, so that a
+    /// Cells display single letters such as the x in `0.0x`. Words must be in quotes, so that a
     /// misspelled format is not displayed as text.
     fn read_text_letter(
         &mut self,
@@ -178,7 +184,8 @@ impl Lexer<'_> {
             let is_beside_date = letter == 'T' && "ymdhsYMDHS".contains(neighbor);
             is_beside_date || !neighbor.is_ascii_alphabetic()
         });
-        if !is_alone || "bgn".contains(letter.to_ascii_lowercase()) {
+        let is_text = is_alone || self.rules == Rules::Excel;
+        if !is_text || "bgn".contains(letter.to_ascii_lowercase()) {
             return Err(NumberFormatFault::UnknownLetter(letter));
         }
         self.push(TokenKind::Literal(letter));

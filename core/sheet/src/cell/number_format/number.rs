@@ -1,6 +1,7 @@
 //! Sections that display digits.
 
 use super::error::{NumberFormatError, NumberFormatFault};
+use super::rules::Rules;
 use super::token::{Placeholder, Token, TokenKind};
 use crate::cell::decimal::Decimal;
 
@@ -161,8 +162,8 @@ impl NumberLayout {
     }
 
     /// Returns the text of a nonnegative number, and whether only zeros are displayed.
-    pub(super) fn render(&self, magnitude: f64) -> (String, bool) {
-        let mut decimal = Decimal::of(magnitude);
+    pub(super) fn render(&self, magnitude: f64, rules: Rules) -> (String, bool) {
+        let mut decimal = rules.decimal(magnitude);
         decimal.shift(self.shift);
         let exponent = if self.exponent.is_empty() {
             decimal.round(self.decimals.len());

@@ -6,8 +6,8 @@ use super::date::DateLayout;
 use super::error::{NumberFormatError, NumberFormatFault};
 use super::fraction::{FractionLayout, find_slash};
 use super::number::NumberLayout;
+use super::rules::Rules;
 use super::token::{Token, TokenKind};
-use crate::cell::general::general;
 
 /// A section that displays numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +50,12 @@ impl Section {
     }
 
     /// Returns `None` if the section displays dates and the number is not a date.
-    pub(super) fn render(&self, magnitude: f64) -> Option<Rendered> {
+    pub(super) fn render(&self, magnitude: f64, rules: Rules) -> Option<Rendered> {
         let (text, is_rounded_to_zero) = match &self.layout {
-            Layout::Number(layout) => layout.render(magnitude),
+            Layout::Number(layout) => layout.render(magnitude, rules),
             Layout::Fraction(layout) => (layout.render(magnitude), false),
-            Layout::Date(layout) => (layout.render(magnitude)?, false),
-            Layout::Plain(layout) => (layout.render(&general(magnitude)), false),
+            Layout::Date(layout) => (layout.render(magnitude, rules)?, false),
+            Layout::Plain(layout) => (layout.render(&rules.general(magnitude)), false),
         };
         Some(Rendered { text, is_rounded_to_zero })
     }

@@ -144,6 +144,34 @@ fn numbers_that_a_format_cannot_display_are_displayed_as_general() {
 }
 
 #[test]
+fn formats_of_texts_follow_excel() {
+    let text = |code, number| NumberFormat::parse_as_excel(code).ok()?.try_display(number);
+    for (code, number, expected) in [
+        ("General", 0.1 + 0.2, Some("0.3")),
+        ("General", 1e21, Some("1E+21")),
+        ("@", 0.1 + 0.2, Some("0.3")),
+        ("0", 1_234_567_890_123_456.0, Some("1234567890123460")),
+        ("0.0", -0.0, Some("0.0")),
+        ("0.0", -0.01, Some("0.0")),
+        ("0 kW", 5.0, Some("5 kW")),
+        ("0 kg", 5.0, None),
+        ("yyyy-mm-dd", 0.0, Some("1900-01-00")),
+        ("dddd d mmm", 59.0, Some("Tuesday 28 Feb")),
+        ("yyyy-mm-dd", 60.0, Some("1900-02-29")),
+        ("yyyy-mm-dd", 2_958_465.0, Some("9999-12-31")),
+        ("yyyy-mm-dd", 2_958_466.0, None),
+        ("yyyy-mm-dd", -1.0, None),
+        ("0;yyyy-mm-dd", -61.0, Some("1900-03-01")),
+    ] {
+        assert_eq!(text(code, number).as_deref(), expected, "{code} {number}");
+    }
+    assert_eq!(text("0\n0", 12.0).as_deref(), Some("1\n2"));
+    for code in ["0 kW", "0\n0"] {
+        assert!(NumberFormat::parse(code).is_err(), "cells do not accept {code:?}");
+    }
+}
+
+#[test]
 fn names_what_is_wrong_with_a_code_and_where() {
     use NumberFormatFault as Fault;
     let brackets = |content: &str| Fault::UnknownBrackets(content.to_owned());
@@ -198,6 +226,9 @@ fn formats_are_bounded() {
     assert_eq!(quoted(MAX_FORMAT_BYTES), Ok(()));
     let bytes = MAX_FORMAT_BYTES + 1;
     assert_eq!(quoted(bytes), Err(NumberFormatFault::TooLong { bytes }));
+    let is_accepted_by_excel =
+        |length: usize| NumberFormat::parse_as_excel(&"€".repeat(length)).is_ok();
+    assert!(is_accepted_by_excel(MAX_FORMAT_BYTES) && !is_accepted_by_excel(bytes));
 
     let sections = |count: usize| parse(vec![";"; count - 1].concat());
     assert_eq!(sections(MAX_SECTIONS), Ok(()));
@@ -285,7 +316,8 @@ const MAX_DISPLAYED_BYTES: usize = 2_000;
 proptest! {
     #[test]
     fn any_code_is_parsed_or_refused(code in "\\PC{0,60}|[0#?.,%/Ee+-;\"_*@hmsdy \\[\\]]{0,60}") {
-        let _ = NumberFormat::parse(&code);
+        let as_excel = NumberFormat::parse_as_excel(&code);
+        prop_assert!(as_excel.is_ok() || NumberFormat::parse(&code).is_err());
     }
 
     #[test]
@@ -294,7 +326,8 @@ proptest! {
         number in prop_oneof![any::<f64>(), -3e6..3e6, -1.0..1.0],
     ) {
         prop_assume!(number.is_finite());
-        if let Ok(format) = NumberFormat::parse(&code) {
+        for format in [NumberFormat::parse(&code), NumberFormat::parse_as_excel(&code)] {
+            let Ok(format) = format else { continue };
             prop_assert!(format.display(number).len() <= MAX_DISPLAYED_BYTES);
             prop_assert!(format.display_text("text").len() <= MAX_FORMAT_BYTES + 4 * MAX_TEXT_PLACEHOLDERS);
         }

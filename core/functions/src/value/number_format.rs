@@ -1,15 +1,6 @@
 //! Number formats, for `TEXT` and `CELL`.
 
-mod dates;
-mod numbers;
-mod sections;
-
-use cellar_sheet::cell::Value;
-
-pub(crate) use numbers::fixed;
-use sections::{Section, choose_section, split_sections};
-
-use super::general_text;
+use cellar_sheet::cell::{NumberFormat, Value};
 
 /// Shows a value in a number format. Returns `None` if the format or the value is not valid.
 pub(crate) fn format_value(value: &Value, format: &str) -> Option<String> {
@@ -26,30 +17,18 @@ pub(crate) fn format_value(value: &Value, format: &str) -> Option<String> {
     }
 }
 
-fn format_number(number: f64, format: &str) -> Option<String> {
+/// Shows a number in a number format. Returns `None` if the format is not valid or cannot show it.
+pub(crate) fn format_number(number: f64, format: &str) -> Option<String> {
     if format.is_empty() {
         return Some(String::new());
     }
-    let sections = split_sections(format)?;
-    let (section, number) = choose_section(&sections, number)?;
-    format_in_section(number, section)
-}
-
-fn format_in_section(number: f64, section: &Section) -> Option<String> {
-    if section.is_date() {
-        return dates::format_date(number, section);
-    }
-    if section.is_general() {
-        return Some(section.with_general(&general_text(number)));
-    }
-    numbers::format_number(number, section)
+    NumberFormat::parse_as_excel(format).ok()?.try_display(number)
 }
 
 fn format_text(text: &str, format: &str) -> String {
-    let Some(sections) = split_sections(format) else { return text.to_owned() };
-    match sections.iter().find(|section| section.has_text_place()) {
-        Some(section) => section.with_text(text),
-        None => text.to_owned(),
+    match NumberFormat::parse_as_excel(format) {
+        Ok(parsed) => parsed.display_text(text),
+        Err(_) => text.to_owned(),
     }
 }
 
