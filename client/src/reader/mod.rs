@@ -7,10 +7,11 @@
 //! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
 //! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
 //! module adds network and disk access: `opened` opens a spreadsheet, `window` reads a rectangle in
-//! bands, `objects` loads missing objects and `cache` stores them.
+//! bands, `dependents` searches formulas, `objects` loads missing objects and `cache` stores them.
 
 mod cache;
 mod calculate;
+mod dependents;
 mod error;
 mod objects;
 mod opened;

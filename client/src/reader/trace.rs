@@ -9,12 +9,9 @@ use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
-use cellar_snapshot::tile::Tile;
+use cellar_snapshot::dependents::{DependentBounds, DependentFormula, SheetArea};
 use serde::Serialize;
 
-use super::objects::SnapshotSource;
-use super::opened::ReadableState;
-use super::window::Bands;
 use super::{Reader, ReaderError};
 
 /// The cells that a cell reads, and the formulas that read it. Only direct connections are included.
@@ -71,37 +68,21 @@ impl Reader {
             let references = all_references(&parsed, metadata).into_iter();
             references.map(|reference| named(&reference, reply.sheet, metadata)).collect()
         });
-        let searched = Searched { sheet: reply.sheet, cell };
-        let mut trace = Trace {
+        let cell_area = SheetArea { sheet: reply.sheet, cells: rectangle };
+        let bounds = DependentBounds { formulas: MAX_TRACED_FORMULAS, tiles: usize::MAX };
+        let found = self.state.formulas_reading(&self.source, &[cell_area], bounds).await?;
+        let metadata = &self.state.metadata;
+        let traced = |found: DependentFormula| TracedFormula {
+            cell: cell_with_sheet(found.sheet, found.cell, metadata),
+            formula: found.text,
+        };
+        Ok(Trace {
             position: self.state.position,
             cell: cell_with_sheet(reply.sheet, cell, metadata),
             content,
             reads,
-            read_by: Vec::new(),
-            complete: true,
-        };
-        self.state.find_readers(&self.source, searched, &mut trace).await?;
-        Ok(trace)
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Searched {
-    sheet: SheetId,
-    cell: CellName,
-}
-
-impl Searched {
-    fn is_read_by(
-        self,
-        formula: &Formula,
-        own_sheet: SheetId,
-        metadata: &WorkbookMetadata,
-    ) -> bool {
-        all_references(formula, metadata).iter().any(|reference| {
-            let area = reference.area.rectangle();
-            reference.sheet_number(own_sheet) == Some(self.sheet)
-                && area.is_some_and(|area| area.contains(self.cell.row, self.cell.column))
+            read_by: found.formulas.into_iter().map(traced).collect(),
+            complete: found.complete,
         })
     }
 }
@@ -133,51 +114,4 @@ fn named(reference: &Reference, own_sheet: SheetId, metadata: &WorkbookMetadata)
     let mut text = String::new();
     write_reference(&reference.on_another_sheet(own_sheet), &metadata.tabs, &mut text);
     text
-}
-
-impl ReadableState {
-    async fn find_readers(
-        &mut self,
-        source: &SnapshotSource,
-        searched: Searched,
-        trace: &mut Trace,
-    ) -> Result<(), ReaderError> {
-        for sheet in self.metadata.tabs.order().to_vec() {
-            let Some(metadata) = self.metadata.sheets.get(&sheet) else { continue };
-            let extent = metadata.extent;
-            if extent.columns == 0 {
-                continue;
-            }
-            let mut bands = Bands::new(0..extent.rows, 0..extent.columns);
-            while let Some(band) = self.next_band(source, sheet, &mut bands).await? {
-                bands.adapt_height(band.cell_count());
-                self.add_readers(&band, sheet, searched, trace);
-                if !trace.complete {
-                    return Ok(());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn add_readers(&self, band: &Tile, sheet: SheetId, searched: Searched, trace: &mut Trace) {
-        let mut found = Vec::new();
-        for column in &band.columns {
-            for (row, text) in column.formulas.iter() {
-                let formula = Formula::parse(text, &self.metadata.tabs);
-                if formula.is_ok_and(|parsed| searched.is_read_by(&parsed, sheet, &self.metadata)) {
-                    found.push((CellName { row, column: column.index }, text));
-                }
-            }
-        }
-        found.sort_by_key(|(cell, _)| (cell.row, cell.column));
-        for (cell, text) in found {
-            if trace.read_by.len() == MAX_TRACED_FORMULAS {
-                trace.complete = false;
-                return;
-            }
-            let cell = cell_with_sheet(sheet, cell, &self.metadata);
-            trace.read_by.push(TracedFormula { cell, formula: text.to_owned() });
-        }
-    }
 }

@@ -58,7 +58,7 @@ fn halve_rows(row_count: u32) -> u32 {
 }
 
 /// The bands of a rectangle that are not read yet.
-pub(super) struct Bands {
+struct Bands {
     remaining: Range<u32>,
     columns: Range<u32>,
     band_rows: u32,
@@ -66,7 +66,7 @@ pub(super) struct Bands {
 
 impl Bands {
     /// `columns` must not be empty.
-    pub(super) fn new(rows: Range<u32>, columns: Range<u32>) -> Self {
+    fn new(rows: Range<u32>, columns: Range<u32>) -> Self {
         Self { remaining: rows, band_rows: first_band_rows(&columns), columns }
     }
 
@@ -77,7 +77,7 @@ impl Bands {
     }
 
     /// `cell_count` is the number of non-blank cells in the last band.
-    pub(super) fn adapt_height(&mut self, cell_count: usize) {
+    fn adapt_height(&mut self, cell_count: usize) {
         self.band_rows = next_band_rows(self.band_rows, cell_count);
     }
 }
@@ -173,7 +173,7 @@ impl ReadableState {
     }
 
     /// Returns the cells of the next band as they are stored, or `None` after the last band.
-    pub(super) async fn next_band(
+    async fn next_band(
         &mut self,
         source: &SnapshotSource,
         sheet: SheetId,

@@ -9,6 +9,7 @@ pub mod changes;
 pub mod expression;
 mod formula;
 mod line_map;
+mod read_areas;
 pub mod reference;
 pub mod syntax;
 mod template;
@@ -17,4 +18,5 @@ mod testing;
 
 pub use formula::{ChangedFormula, Formula, PlacedReference};
 pub use line_map::{DeletedLines, LineMap};
+pub use read_areas::{ReadAreas, TemplateRun};
 pub use template::{Template, UnreadableTemplate};

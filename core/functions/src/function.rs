@@ -235,3 +235,18 @@ pub fn function_names() -> Vec<&'static str> {
     names.sort_unstable();
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use cellar_formula::expression::FormulaTraits;
+
+    use super::*;
+
+    #[test]
+    fn functions_with_other_inputs_than_cells_exist() {
+        assert!(FormulaTraits::functions().count() > 9);
+        for name in FormulaTraits::functions() {
+            assert!(find_function(name).is_some(), "{name}");
+        }
+    }
+}

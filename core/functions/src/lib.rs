@@ -16,7 +16,6 @@
 
 mod call;
 mod context;
-mod dependence;
 mod evaluate;
 mod expression;
 mod function;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use cellar_formula::expression::{
-    BinaryOperator, Constant, Node as ParsedNode, NodeIndex, PostfixOperator, PrefixOperator,
+    BinaryOperator, Constant, FormulaTraits, Node as ParsedNode, NodeIndex, PostfixOperator,
+    PrefixOperator,
 };
 use cellar_formula::reference::{Area, Ends, NoSheets, Reference, ReferenceSheet, SheetNames};
 use cellar_formula::syntax::{SyntaxError, Unsupported};
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use crate::dependence::Dependence;
 use crate::expression::{CellReference, Chain, Expression, Link, Node, Operator, Prefix, Sheets};
 use crate::function::find_function;
 
@@ -19,7 +19,7 @@ use crate::function::find_function;
 pub struct Formula {
     tree: Arc<[Node]>,
     root: NodeIndex,
-    dependence: Dependence,
+    traits: FormulaTraits,
 }
 
 impl Formula {
@@ -39,13 +39,12 @@ impl Formula {
         let expression = parsed.expression();
         let nodes = Vec::with_capacity(expression.nodes().len());
         let mut converter = Converter { sheets, nodes };
-        let mut dependence = Dependence::default();
         for node in expression.nodes() {
             let converted = converter.convert(node);
-            dependence.add(&converted, &converter.nodes);
             converter.nodes.push(converted);
         }
-        Self { tree: converter.nodes.into(), root: expression.root(), dependence }
+        let traits = FormulaTraits::of(expression);
+        Self { tree: converter.nodes.into(), root: expression.root(), traits }
     }
 
     /// Returns whether the result depends on the current time, because the formula uses `NOW` or
@@ -56,14 +55,14 @@ impl Formula {
     /// applies to [`Self::uses_random_numbers`] and [`Self::has_calculated_references`].
     #[must_use]
     pub fn uses_time(&self) -> bool {
-        self.dependence.time
+        self.traits.has_any(FormulaTraits::TIME)
     }
 
     /// Returns whether the result depends on the random seed, because the formula uses `RAND`,
     /// `RANDARRAY` or `RANDBETWEEN`.
     #[must_use]
     pub fn uses_random_numbers(&self) -> bool {
-        self.dependence.random_numbers
+        self.traits.has_any(FormulaTraits::RANDOM_NUMBERS)
     }
 
     /// Returns whether the formula can read cells outside
@@ -73,7 +72,7 @@ impl Formula {
     /// ranges of different sizes.
     #[must_use]
     pub fn has_calculated_references(&self) -> bool {
-        self.dependence.calculated_references
+        self.traits.has_any(FormulaTraits::CALCULATED_REFERENCES)
     }
 
     pub(crate) fn expression(&self) -> Expression<'_> {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::sheet_id::SheetId;
 use cellar_base::limits::{MAX_COLUMNS, MAX_RANGE_CELLS, MAX_ROWS};
 
 /// The zero-based row and column of a cell.
@@ -21,6 +22,15 @@ pub struct Rectangle {
     pub first: CellName,
     /// The bottom right cell.
     pub last: CellName,
+}
+
+/// A rectangle of cells of a sheet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SheetArea {
+    /// The sheet.
+    pub sheet: SheetId,
+    /// The cells of the sheet.
+    pub cells: Rectangle,
 }
 
 /// A parsed range of cells, whole columns or whole rows, with an optional sheet name.
@@ -69,6 +79,15 @@ impl Rectangle {
     pub fn contains(&self, row: u32, column: u32) -> bool {
         (self.first.row..=self.last.row).contains(&row)
             && (self.first.column..=self.last.column).contains(&column)
+    }
+
+    /// Returns whether both rectangles contain a cell in common.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.first.row <= other.last.row
+            && other.first.row <= self.last.row
+            && self.first.column <= other.last.column
+            && other.first.column <= self.last.column
     }
 
     /// Returns the number of cells in the rectangle, including blank cells.

@@ -138,6 +138,7 @@ pub(crate) fn any_formula() -> impl Strategy<Value = String> {
         6 => any_reference().prop_map(|reference| format!("={reference}")),
         4 => (any_reference(), any_reference())
             .prop_map(|(one, other)| format!("=sum({one})*2 - {other}")),
+        2 => "[n-p]{1,2}".prop_map(|name| format!("=SUM({name})")),
         1 => Just("=1+1".to_owned()),
         1 => Just("=SUM(A1".to_owned()),
         1 => Just("A1:B2".to_owned()),

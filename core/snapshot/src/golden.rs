@@ -15,8 +15,10 @@ use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, Strip
 use super::packed::{Bounds, PackedObject, unpack};
 use super::root::tests::{sample, sample_with_names, some_formats};
 use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
+use super::tile_formulas::TileFormulas;
 use crate::root::StoredSheetNumbers;
 use cellar_base::identity::ClientKey;
+use cellar_base::limits::MAX_ROWS;
 use cellar_formula::DeletedLines;
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::metadata::SheetNumbers;
@@ -132,6 +134,7 @@ fn index_version_1() {
         moves: moves.clone(),
         stripes,
         formulas: None,
+        reads: None,
     };
     let sheets = vec![sheet(3, StripeIndex::Parts(list)), sheet(4, StripeIndex::Chunk(chunk(11)))];
     let packed = PackedLevel { sheets };
@@ -159,7 +162,12 @@ fn level_with_formulas() -> Level {
     sheet.moves.row_ends = vec![ends(300, 2, 298, 299), ends(305, 1, 300, 301)];
     sheet.moves.column_ends = vec![ends(5, 1, 7, 6)];
     let tiles = sheet.stripes.iter_mut().flat_map(|stripe| &mut stripe.tiles);
-    (0..).zip(tiles).for_each(|(number, tile)| tile.formulas = Some(number * 100));
+    let areas: [&[u32]; 5] =
+        [&[], &[0, 3, 1, 3, 0, 2], &[64, 3, 0, 272, 1, 1, 7, 0, MAX_ROWS, 2, 1], &[13], &[256]];
+    for ((number, tile), areas) in (0..).zip(tiles).zip(areas) {
+        let numbers: Vec<u32> = [number * 100].iter().chain(areas).copied().collect();
+        tile.formulas = TileFormulas::from_numbers(&numbers).or(Some(TileFormulas::default()));
+    }
     level
 }
 

@@ -6,6 +6,7 @@ use minicbor::{Decode, Encode};
 use super::cbor;
 pub use super::chunk_ref::{ChunkHash, ChunkRef};
 use super::line_ends;
+use super::tile_formulas::TileFormulas;
 use cellar_formula::changes::SheetLines;
 use cellar_formula::{DeletedLines, LineMap};
 use cellar_sheet::axis_map::{Axis, AxisMap};
@@ -175,8 +176,16 @@ pub struct StripeTile {
     pub cells: u32,
     /// Location of the tile bytes.
     pub stored: StoredTile,
-    /// Number of formulas, or `None` if it is not known.
-    pub formulas: Option<u32>,
+    /// The formulas of the tile, or `None` if they are not known.
+    pub formulas: Option<TileFormulas>,
+}
+
+impl StripeTile {
+    /// Returns whether the tile may have formulas.
+    #[must_use]
+    pub fn may_have_formulas(&self) -> bool {
+        self.formulas.as_ref().is_none_or(|formulas| formulas.count > 0)
+    }
 }
 
 /// Location of a tile's bytes.

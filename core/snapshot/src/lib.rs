@@ -9,6 +9,7 @@ pub mod cells;
 pub mod chunk;
 mod chunk_ref;
 pub mod compaction;
+pub mod dependents;
 mod error;
 pub mod fold;
 #[cfg(test)]
@@ -34,6 +35,7 @@ mod root_parts;
 mod saturate;
 pub mod snapshot_job;
 pub mod tile;
+mod tile_formulas;
 pub mod touched;
 pub mod view;
 mod window_estimate;
@@ -41,4 +43,5 @@ mod window_formulas;
 
 pub use error::SnapshotError;
 pub use packer::PackLimits;
+pub use tile_formulas::TileFormulas;
 pub use window_estimate::{WindowEstimate, estimate_window};

@@ -59,8 +59,27 @@ pub fn read_window(
     window: &Window,
     objects: &Objects,
 ) -> Result<Fetch<Tile>, SnapshotError> {
+    let merged = read_newest_levels((root, tail), tabs, sheet_id, window, 0, objects)?;
+    Ok(match merged {
+        Fetch::Missing(requests) => Fetch::Missing(requests),
+        Fetch::Ready(tile) => Fetch::Ready(with_formula_texts(tile, tabs)),
+    })
+}
+
+/// Returns the cells of a window that the levels from the index `oldest_level` on contain, with the
+/// templates of their formulas. Levels are counted from the oldest one; after those of the root,
+/// there is the level of imported sheets, and then the entries.
+pub(super) fn read_newest_levels(
+    (root, tail): (Option<&Root>, &FoldedLevel),
+    tabs: &Tabs,
+    sheet_id: SheetId,
+    window: &Window,
+    oldest_level: usize,
+    objects: &Objects,
+) -> Result<Fetch<Tile>, SnapshotError> {
     let mut missing = MissingObjects::default();
-    let levels = load_sheet_levels(root, tail, sheet_id, objects, &mut missing)?;
+    let mut levels = load_sheet_levels(root, tail, sheet_id, objects, &mut missing)?;
+    levels.retain(|level| level.level_index >= oldest_level);
     if !missing.is_empty() {
         return Ok(missing.into_fetch(Tile::default));
     }
@@ -86,10 +105,7 @@ pub fn read_window(
     for (tile, mapping) in placed_tiles.iter_mut().zip(&formula_mappings) {
         tile.formulas = mapping;
     }
-    Ok(missing.into_fetch(|| {
-        let merged_tile = merge_window(&placed_tiles, window, OlderLevels::Absent);
-        with_formula_texts(merged_tile, tabs)
-    }))
+    Ok(missing.into_fetch(|| merge_window(&placed_tiles, window, OlderLevels::Absent)))
 }
 
 pub(super) struct SheetLevel<'a> {

@@ -60,7 +60,7 @@ impl WindowFormulas<'_> {
 
     /// Returns how the rows and columns of some sheets move from each level, oldest first, to the
     /// state after the newest entries.
-    fn load_moves_to_newest(
+    pub(super) fn load_moves_to_newest(
         &self,
         sheets: &BTreeSet<SheetId>,
         objects: &Objects,

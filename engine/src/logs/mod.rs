@@ -9,6 +9,7 @@ mod cells;
 mod changes;
 mod committed;
 mod create;
+mod dependents;
 mod error;
 mod fork;
 mod head;

@@ -36,17 +36,17 @@ const MAX_VIEW_TILES: usize = 64;
 /// State of a spreadsheet at a position. Cells are loaded when they are read.
 pub struct View {
     /// Original log of the fork family. Snapshot objects are stored under its id.
-    family: LogId,
+    pub(super) family: LogId,
     pub(super) log: LogId,
     pub position: Position,
     /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
     /// The state without cells.
     pub metadata: WorkbookMetadata,
-    root: Option<Arc<Root>>,
-    newest_level: FoldedLevel,
-    objects: Objects,
-    store: ObjectStore,
+    pub(super) root: Option<Arc<Root>>,
+    pub(super) newest_level: FoldedLevel,
+    pub(super) objects: Objects,
+    pub(super) store: ObjectStore,
     /// Time of the entry at `position`, in seconds since the Unix epoch.
     pub(super) created_s: u64,
     /// Results of formulas, or `None` if no formula was read.

@@ -1,14 +1,18 @@
 //! Objects of snapshots.
 
-use cellar_base::limits::{MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_TILE_CELLS, MAX_TILE_COLUMNS};
+use cellar_sheet::a1::Rectangle;
 use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::chunk::{decode, is_read_or_refused};
+use cellar_snapshot::dependents::{
+    DependentBounds, DependentSearch, SearchStep, SearchedState, SheetArea,
+};
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::index::{IndexChunk, InlineOrChunk, PackedLevel, PackedSheet, StripeIndex};
 use cellar_snapshot::level::{ChunkHash, ChunkRef};
 use cellar_snapshot::merge::Window;
-use cellar_snapshot::objects::Objects;
+use cellar_snapshot::objects::{Fetch, Objects};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::root::StoredSheetNumbers;
 use cellar_snapshot::root::{ClientMap, FormatRecords, Root};
@@ -32,8 +36,13 @@ pub(super) fn index(bytes: &[u8]) -> bool {
     assert!(!other, "it is one thing only");
     let reference = ChunkRef { hash: ChunkHash::of(bytes), bytes: 1 };
     let (sheet, moves) = (SheetId::FIRST, InlineOrChunk::Chunk(reference));
-    let by_list =
-        PackedSheet { sheet, moves, stripes: StripeIndex::Chunk(reference), formulas: None };
+    let by_list = PackedSheet {
+        sheet,
+        moves,
+        stripes: StripeIndex::Chunk(reference),
+        formulas: None,
+        reads: None,
+    };
     let level = PackedLevel { sheets: vec![by_list] };
     let _ = level.load_all(&|_| Some(&chunk));
     let _ = level.load_all(&|_| None);
@@ -56,7 +65,23 @@ pub(super) fn root(bytes: &[u8]) -> bool {
     for level in root.all_levels() {
         let _ = level.level.load_level(&objects);
     }
+    search_formulas(&root);
     true
+}
+
+/// Searches formulas until the first missing object.
+fn search_formulas(root: &Root) {
+    const MAX_FORMULAS: usize = 20;
+    let mut objects = Objects::default();
+    let Ok(Fetch::Ready(metadata)) = view::read_metadata(root, &objects) else { return };
+    let tail = FoldedLevel::default();
+    let state = SearchedState { root: Some(root), tail: &tail, metadata: &metadata };
+    let area = SheetArea { sheet: SheetId::FIRST, cells: Rectangle::EVERYTHING };
+    let bounds = DependentBounds { formulas: MAX_FORMULAS, tiles: MAX_DEPENDENT_TILES };
+    let mut search = DependentSearch::new(state, &[area], bounds);
+    if let Ok(SearchStep::Done(found)) = search.step(&mut objects) {
+        assert!(found.formulas.len() <= MAX_FORMULAS);
+    }
 }
 
 /// Checks that no object unpacks to more bytes than allowed, or to bytes with another hash.

@@ -15,3 +15,9 @@ pub const MAX_CALCULATION_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of long texts, which are separate objects, that one read of a window loads for its
 /// formulas.
 pub const MAX_CALCULATION_LONG_TEXTS: usize = 64;
+/// Maximum number of tiles that the server reads in one search for the formulas that read given
+/// cells.
+pub const MAX_DEPENDENT_TILES: usize = 1_000;
+/// Maximum number of tiles in memory during a search for the formulas that read given cells. The
+/// tiles of a single cell may exceed this limit: one for each level.
+pub const MAX_DEPENDENT_TILES_AT_ONCE: usize = 32;

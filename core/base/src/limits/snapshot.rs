@@ -70,6 +70,11 @@ pub const MIN_STRIPE_COLUMNS: u32 = 128;
 /// Maximum length of the stored form of a formula, in bytes, in a row of the narrowest stripe that
 /// would otherwise be too large for a chunk. Longer formulas of such a row become `=#REF!`.
 pub const MAX_CROWDED_TEMPLATE_BYTES: usize = 12 * 1024;
+/// Maximum number of rectangles in a tile index for the cells that the formulas of a tile read.
+pub const MAX_TILE_READ_AREAS: usize = 8;
+/// Maximum number of rectangles in a tile index for the cells that the formulas of a sheet of a level
+/// read.
+pub const MAX_SHEET_READ_AREAS: usize = 32;
 /// Maximum length of the formulas of a tile that a merge handles at once, in bytes. Formulas that
 /// share bytes in the tile count one by one. If there are more, the merge divides the rows.
 pub const MAX_BAND_FORMULA_BYTES: usize = 16 * 1024 * 1024;

@@ -5,12 +5,14 @@ mod operator;
 mod several_sheets;
 #[cfg(test)]
 mod tests;
+mod traits;
 
 use crate::reference::{Area, Reference};
 use crate::syntax::{Unsupported, word_bytes};
 
 pub(crate) use build::build_expression;
 pub use operator::{BinaryOperator, PostfixOperator, PrefixOperator};
+pub use traits::FormulaTraits;
 
 /// The expression tree of a formula.
 ///

@@ -80,14 +80,20 @@ fn index_of(cell: CellName, axis: Axis) -> u32 {
 /// Decodes a reference of a formula in `cell`. Returns a deleted reference if the cells extend
 /// beyond the largest possible sheet, and `None` if `code` is malformed.
 pub(super) fn decode(code: &str, cell: CellName) -> Option<Reference> {
+    let (reference, is_outside) = decode_with_place(code, cell)?;
+    Some(if is_outside { Reference { area: Area::Deleted, ..reference } } else { reference })
+}
+
+/// Decodes a reference of a formula in `cell`. Also returns whether it is outside the largest possible
+/// sheet. Its rows and columns are then replaced by the nearest ones inside.
+pub(super) fn decode_with_place(code: &str, cell: CellName) -> Option<(Reference, bool)> {
     let (sheet, area_code) = decode_sheet(code)?;
     let mut decoder = Decoder { rest: area_code, cell, is_outside: false };
     let area = decoder.area()?;
     if !decoder.rest.is_empty() {
         return None;
     }
-    let area = if decoder.is_outside { Area::Deleted } else { area };
-    Some(Reference { sheet, area })
+    Some((Reference { sheet, area }, decoder.is_outside))
 }
 
 fn decode_sheet(code: &str) -> Option<(ReferenceSheet, &str)> {
@@ -172,9 +178,9 @@ impl Decoder<'_> {
         }
         let distance = if is_negative { -i64::from(magnitude) } else { i64::from(magnitude) };
         let origin = if is_absolute { 0 } else { index_of(self.cell, axis) };
-        let index = u32::try_from(i64::from(origin) + distance).ok();
-        let index = index.filter(|index| *index < axis.limit());
-        self.is_outside |= index.is_none();
-        Some(Some(Coordinate { index: index.unwrap_or(0), is_absolute }))
+        let place = i64::from(origin) + distance;
+        let nearest = place.clamp(0, i64::from(axis.limit() - 1));
+        self.is_outside |= place != nearest;
+        Some(Some(Coordinate { index: u32::try_from(nearest).unwrap_or(0), is_absolute }))
     }
 }

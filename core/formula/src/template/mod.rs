@@ -1,6 +1,7 @@
 //! Templates, the stored form of formulas.
 
 mod code;
+mod inputs;
 #[cfg(test)]
 mod tests;
 

@@ -11,10 +11,12 @@ use crate::merge::{
     LevelCells, MovesToNewest, PlacedTile, SheetInput, Window, map_levels_to_newest, merge_window,
 };
 use crate::tile::Tile;
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::{
     LEVEL_0_BYTES, MAX_COLUMNS, MAX_LEVEL_0_CELLS, MAX_LEVEL_CHANGES, MAX_ROWS,
 };
-use cellar_sheet::operation::Span;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::operation::{SheetId, Span};
 
 /// Returns `None` if the level is too large for the root.
 pub(super) fn build_level_0(base: &CompactionBase, folded: &FoldedEntries) -> Option<Level> {
@@ -97,7 +99,7 @@ fn merge_level_0_sheet(
     if !tile.is_empty() {
         let encoded_tile = chunk::encode(&tile).ok()?;
         tile_bytes = encoded_tile.len();
-        stripes.push(to_inline_stripe(&tile, encoded_tile)?);
+        stripes.push(to_inline_stripe(&tile, encoded_tile, input.sheet)?);
     }
     Some(MergedLevelZeroSheet {
         sheet: LevelSheet { sheet: input.sheet, moves, stripes },
@@ -118,13 +120,13 @@ fn merge_memory_tiles(input: &SheetInput, moves_to_newest: &MovesToNewest) -> Ti
     merge_window(&placed_tiles, &whole_sheet, input.older_levels)
 }
 
-fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>) -> Option<Stripe> {
+fn to_inline_stripe(tile: &Tile, encoded_tile: Vec<u8>, sheet: SheetId) -> Option<Stripe> {
     let last_column = tile.columns.last()?.index;
     let stripe_tile = StripeTile {
         rows: Span { first: 0, count: tile.end() },
         cells: u32::try_from(tile.cell_count()).ok()?,
         stored: StoredTile::Inline(encoded_tile),
-        formulas: u32::try_from(tile.formula_count()).ok(),
+        formulas: Some(TileFormulas::of_tile(tile, CellName { row: 0, column: 0 }, sheet)),
     };
     Some(Stripe { columns: Span { first: 0, count: last_column + 1 }, tiles: vec![stripe_tile] })
 }

@@ -7,9 +7,10 @@ use super::{
 use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Region, StoredTile};
 use crate::saturate::to_usize;
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_LEVEL_CLEAR_SPANS, MAX_LINE_ENDS, MAX_SHEETS,
-    MAX_STORED_CHUNK_BYTES,
+    MAX_STORED_CHUNK_BYTES, MAX_TILE_READ_AREAS,
 };
 use cellar_formula::DeletedLines;
 use cellar_sheet::axis_map::{Axis, AxisMap};
@@ -37,6 +38,9 @@ impl PackedSheet {
             InlineOrChunk::Inline(moves) => moves.check()?,
             InlineOrChunk::Chunk(chunk) => check_chunk(chunk)?,
         }
+        let has_formulas = self.formulas.is_some_and(|count| count > 0);
+        let has_reads_of_formulas = has_formulas || self.reads.is_none();
+        ensure(has_reads_of_formulas, "a sheet without formulas has areas that they read")?;
         match &self.stripes {
             StripeIndex::Inline(stripes) => check_stripes(stripes),
             StripeIndex::Parts(part_list) => check_part_list(part_list, Axis::Columns),
@@ -129,7 +133,7 @@ pub(super) fn check_tiles(tiles: &SpanMap<IndexedTile>) -> CheckResult {
     ensure(tiles.is_valid(Axis::Rows), message)?;
     ensure(!tiles.is_empty(), "a stripe has no tiles")?;
     for tile in tiles.items() {
-        ensure(tile.formulas != Some(0), "a tile without formulas has a number of formulas")?;
+        tile.formulas.iter().try_for_each(check_formulas)?;
         match &tile.stored {
             StoredTile::Chunk(chunk) => check_chunk(chunk)?,
             StoredTile::Inline(bytes) => {
@@ -139,6 +143,12 @@ pub(super) fn check_tiles(tiles: &SpanMap<IndexedTile>) -> CheckResult {
         }
     }
     Ok(())
+}
+
+fn check_formulas(formulas: &TileFormulas) -> CheckResult {
+    ensure(formulas.count > 0, "a tile without formulas has a number of formulas")?;
+    let has_few_areas = formulas.reads.areas().len() <= MAX_TILE_READ_AREAS;
+    ensure(has_few_areas, "the formulas of a tile read too many areas")
 }
 
 /// Checks that the declared length of a referenced chunk is nonzero and within the limit.

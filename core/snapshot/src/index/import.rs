@@ -60,6 +60,7 @@ impl PackedSheet {
             moves,
             stripes: StripeIndex::of_import(&import.tile_index)?,
             formulas: None,
+            reads: None,
         })
     }
 }

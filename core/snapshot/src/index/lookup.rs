@@ -91,9 +91,9 @@ impl PackedLevel {
 }
 
 impl LocatedTile {
-    /// Records that the tile has no formulas unless the index has its number of formulas.
+    /// Records that the tile has no formulas unless the index has its formulas.
     fn mark_without_formulas(&mut self) {
-        self.tile.formulas.get_or_insert(0);
+        self.tile.formulas.get_or_insert_default();
     }
 }
 
@@ -246,8 +246,8 @@ fn push_tiles(
     tiles: &mut Vec<LocatedTile>,
 ) {
     for (rows, IndexedTile { cells, stored, formulas }) in row_tiles.overlapping(&region.rows) {
-        let (cells, formulas) = (*cells, *formulas);
-        let tile = StripeTile { rows, cells, stored: stored.clone(), formulas };
+        let (stored, formulas) = (stored.clone(), formulas.clone());
+        let tile = StripeTile { rows, cells: *cells, stored, formulas };
         tiles.push(LocatedTile { columns, tile });
     }
 }

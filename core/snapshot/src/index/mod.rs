@@ -42,7 +42,9 @@ use minicbor::{Decode, Encode};
 
 use super::cbor;
 use super::level::{ChunkRef, SheetMoves, StoredTile};
+use super::tile_formulas::{TileFormulas, optional_read_areas};
 use cellar_base::limits::MAX_SHEETS;
+use cellar_formula::ReadAreas;
 use cellar_sheet::operation::SheetId;
 
 /// A value stored either inline or in a separate chunk.
@@ -81,9 +83,13 @@ pub struct PackedSheet {
     pub stripes: StripeIndex,
     /// Number of formulas in the sheet's tiles, or `None` if it is not known, because a tile was
     /// written by an older release or imported. If it is known, each tile with formulas has its
-    /// number of formulas in the index.
+    /// formulas in the index.
     #[n(3)]
     pub formulas: Option<u64>,
+    /// The cells that the formulas of all tiles read. `None` if there are no formulas, if they are
+    /// not known, or if the root has no space.
+    #[cbor(n(4), with = "optional_read_areas", has_nil)]
+    pub reads: Option<ReadAreas>,
 }
 
 /// Tile index of a sheet, which contains the columns of all stripes and the rows of each stripe.
@@ -123,9 +129,9 @@ pub struct IndexedTile {
     /// Location of the tile bytes.
     #[n(1)]
     pub stored: StoredTile,
-    /// Number of formulas of the tile, at least 1. `None` if there are none or if it is not known.
+    /// The formulas of the tile, at least one. `None` if there are none or if they are not known.
     #[n(2)]
-    pub formulas: Option<u32>,
+    pub formulas: Option<TileFormulas>,
 }
 
 impl PackedLevel {

@@ -9,6 +9,9 @@ use crate::error::SnapshotError;
 use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
+use crate::tile_formulas::StoredReads;
+use cellar_base::limits::MAX_SHEET_READ_AREAS;
+use cellar_formula::ReadAreas;
 use cellar_sheet::operation::Span;
 
 /// Maximum CBOR overhead in bytes of a list, and of a run of an axis index. The overhead of the
@@ -48,14 +51,21 @@ fn pack_sheet(sheet: &LevelSheet, packer: &mut Packer) -> Result<PackedSheet, Sn
         InlineOrChunk::Chunk(packer.pack_chunk(Kind::Moves, &sheet.moves)?)
     };
     let stripes = pack_stripes(&sheet.stripes, packer)?;
-    let formulas = count_formulas(&sheet.stripes);
-    Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes, formulas })
+    let (formulas, reads) = formulas_of_sheet(&sheet.stripes).unzip();
+    let reads = reads.filter(|_| formulas > Some(0));
+    let reads = reads.filter(|reads: &ReadAreas| packer.reserve_inline(&StoredReads(reads)));
+    Ok(PackedSheet { sheet: sheet.sheet, moves: packed_moves, stripes, formulas, reads })
 }
 
-/// Returns `None` if the number is not known.
-fn count_formulas(stripes: &[Stripe]) -> Option<u64> {
-    let mut tiles = stripes.iter().flat_map(|stripe| &stripe.tiles);
-    tiles.try_fold(0_u64, |sum, tile| Some(sum.saturating_add(tile.formulas?.into())))
+/// Returns the number of formulas and the cells that they read, or `None` if they are not known.
+fn formulas_of_sheet(stripes: &[Stripe]) -> Option<(u64, ReadAreas)> {
+    let (mut count, mut reads) = (0_u64, ReadAreas::default());
+    for tile in stripes.iter().flat_map(|stripe| &stripe.tiles) {
+        let formulas = tile.formulas.as_ref()?;
+        count = count.saturating_add(formulas.count.into());
+        reads.add_all(&formulas.reads, MAX_SHEET_READ_AREAS);
+    }
+    Some((count, reads))
 }
 
 /// Depending on its size, the result contains the index itself, the list of its parts, or a
@@ -83,7 +93,7 @@ pub(super) fn pack_stripes(
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {
     let tiles_by_rows = stripe.tiles.iter().map(|tile| {
-        let formulas = tile.formulas.filter(|count| *count > 0);
+        let formulas = tile.formulas.clone().filter(|formulas| formulas.count > 0);
         let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone(), formulas };
         (tile.rows, indexed_tile)
     });

@@ -25,7 +25,7 @@ pub struct FormulaMapping {
 
 /// A formula as a tile stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StoredFormula<'a> {
+pub(crate) enum StoredFormula<'a> {
     /// The text of a formula, or a text that is no formula.
     Text(&'a str),
     /// An encoded template.
@@ -34,13 +34,13 @@ pub(super) enum StoredFormula<'a> {
 
 impl<'a> StoredFormula<'a> {
     /// Returns the formula in a row of a column.
-    pub(super) fn at(column: &'a TileColumn, row: u32) -> Option<Self> {
+    pub(crate) fn at(column: &'a TileColumn, row: u32) -> Option<Self> {
         let template = column.templates.at(row).map(Self::Template);
         template.or_else(|| column.formulas.at(row).map(Self::Text))
     }
 
     /// Returns the formula as a template, or `None` if the text is no formula.
-    fn to_template(self, cell: CellName, tabs: &Tabs) -> Option<Template> {
+    pub(crate) fn to_template(self, cell: CellName, tabs: &Tabs) -> Option<Template> {
         match self {
             Self::Text(text) => {
                 Formula::parse(text, tabs).ok().map(|formula| Template::of(&formula, cell))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::formulas::FormulaMapping;
 use super::window::OlderLevels;
 use crate::fold::FoldedSheet;
-use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe};
+use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe, StripeTile};
 use crate::tile::Tile;
 use cellar_formula::changes::MovedLines;
 use cellar_sheet::metadata::Tabs;
@@ -63,7 +63,7 @@ impl LevelCells {
             Self::InMemory(tile) => tile.formula_count() > 0,
             Self::InChunks(stripes) => {
                 let mut tiles = stripes.iter().flat_map(|stripe| &stripe.tiles);
-                tiles.any(|tile| tile.formulas != Some(0))
+                tiles.any(StripeTile::may_have_formulas)
             }
         }
     }

@@ -19,6 +19,7 @@ mod tests;
 mod window;
 mod writer;
 
+pub(crate) use formulas::StoredFormula;
 pub use formulas::{FormulaMapping, with_formula_texts};
 pub(crate) use inputs::MovesToNewest;
 pub use inputs::{LevelCells, LevelInput, SheetInput};
@@ -26,6 +27,7 @@ pub use level_mapping::{LevelMapping, compose_moves, map_levels_to_newest};
 pub use merge_machine::{Merge, MergeCursor, MergeStep, MergedTile};
 pub use merge_window::merge_window;
 pub use pending_tile::{RowTooLarge, TileEncoder};
+pub(crate) use placed_tile::indices_in_run;
 pub use placed_tile::{PlacedTile, TileSize};
 pub use window::{OlderLevels, Window};
 pub use writer::{SheetWriter, WrittenSheet};

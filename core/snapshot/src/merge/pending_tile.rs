@@ -4,11 +4,13 @@ use crate::level::{StoredTile, StripeTile};
 use crate::packed::PackedObject;
 use crate::saturate::{saturate_u32, to_u64};
 use crate::tile::{TextLayer, Tile};
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::{
     FIRST_TILE_BYTES, MAX_CROWDED_TEMPLATE_BYTES, MAX_PENDING_TILE_BYTES, MAX_STORED_CHUNK_BYTES,
     MAX_TILE_CELLS, MIN_STRIPE_COLUMNS, TARGET_CHUNK_BYTES,
 };
-use cellar_sheet::operation::Span;
+use cellar_sheet::a1::CellName;
+use cellar_sheet::operation::{SheetId, Span};
 
 /// Function that encodes a tile as a chunk. Returns `None` if the tile is too large for a chunk.
 pub type TileEncoder<'a> = &'a dyn Fn(&Tile) -> Option<PackedObject>;
@@ -22,6 +24,8 @@ const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 /// Merged cells of a stripe that are not in a finished tile yet, in output coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
+    /// Sheet of the cells, or `None` if the index of the tiles contains no formulas.
+    sheet: Option<SheetId>,
     columns: Span,
     tile: Tile,
     cell_count: usize,
@@ -39,7 +43,8 @@ pub(super) struct FinishedTile {
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
-    formula_count: usize,
+    /// Cells of the rows, relative to the first one.
+    tile: Tile,
     object: PackedObject,
 }
 
@@ -54,9 +59,9 @@ pub struct RowTooLarge {
 }
 
 impl PendingTile {
-    pub(super) fn new(columns: Span, density: Option<u64>) -> Self {
+    pub(super) fn new(columns: Span, density: Option<u64>, sheet: Option<SheetId>) -> Self {
         let density = density.unwrap_or(INITIAL_DENSITY).max(1);
-        Self { columns, tile: Tile::default(), cell_count: 0, density }
+        Self { sheet, columns, tile: Tile::default(), cell_count: 0, density }
     }
 
     pub(super) fn density(&self) -> u64 {
@@ -110,13 +115,14 @@ impl PendingTile {
                 encoded_rows = self.encode_top_rows(first_row, resized_cells, encode_tile)?;
             }
         }
-        let EncodedRows { end_row, cell_count, formula_count, object } = encoded_rows;
+        let EncodedRows { end_row, cell_count, tile: cells, object } = encoded_rows;
         self.drop_rows_before(end_row);
+        let corner = CellName { row: first_row, column: self.columns.first };
         let tile = StripeTile {
             rows: Span { first: first_row, count: end_row - first_row },
             cells: saturate_u32(cell_count),
             stored: StoredTile::Chunk(object.chunk),
-            formulas: Some(saturate_u32(formula_count)),
+            formulas: self.sheet.map(|sheet| TileFormulas::of_tile(&cells, corner, sheet)),
         };
         Ok(Some(FinishedTile { tile, object }))
     }
@@ -132,16 +138,17 @@ impl PendingTile {
         loop {
             let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
-            let tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
-            let (cell_count, formula_count) = (tile.cell_count(), tile.formula_count());
+            let mut tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
+            let cell_count = tile.cell_count();
             let is_single_row = rows.len() <= 1;
             let mut object = encode_within_limit(&tile, encode_tile);
             if object.is_none() && is_single_row && self.columns.count <= MIN_STRIPE_COLUMNS {
-                object = encode_within_limit(&without_long_formulas(tile), encode_tile);
+                tile = without_long_formulas(tile);
+                object = encode_within_limit(&tile, encode_tile);
             }
             if let Some(object) = object {
                 self.update_density(object.stored.len(), cell_count);
-                return Ok(EncodedRows { end_row, cell_count, formula_count, object });
+                return Ok(EncodedRows { end_row, cell_count, tile, object });
             }
             if is_single_row {
                 return Err(RowTooLarge { row: first_row, column: self.columns.first });

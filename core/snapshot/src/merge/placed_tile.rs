@@ -81,7 +81,7 @@ impl<'a> PlacedTile<'a> {
     }
 
     /// The source rows of a run are relative to the tile's top row.
-    pub(super) fn row_runs(&self, window: &Window) -> Vec<Run> {
+    pub(crate) fn row_runs(&self, window: &Window) -> Vec<Run> {
         let level_runs = self.mapping.row_map.runs();
         let tile_end_row = self.first_row.saturating_add(self.size.rows);
         let runs_above_tile = level_runs.partition_point(|run| source_end(run) <= self.first_row);
@@ -129,7 +129,7 @@ impl<'a> PlacedTile<'a> {
         output_rows
     }
 
-    pub(super) fn columns_by_output(
+    pub(crate) fn columns_by_output(
         &self,
         window: &Window,
     ) -> impl Iterator<Item = (u32, &'a TileColumn)> {
@@ -152,7 +152,7 @@ impl<'a> PlacedTile<'a> {
     }
 }
 
-pub(super) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
+pub(crate) fn indices_in_run(layer_rows: &[u32], run: &Run) -> Range<usize> {
     let first_index = layer_rows.partition_point(|row| *row < run.src);
     let end_index = layer_rows.partition_point(|row| *row < source_end(run));
     first_index..end_index

@@ -39,6 +39,7 @@ impl SheetMerge {
         density: Option<u64>,
     ) {
         let levels = SheetLevels {
+            sheet: input.sheet,
             inputs: &input.levels,
             mappings: &self.mappings.cells,
             older_levels: input.older_levels,

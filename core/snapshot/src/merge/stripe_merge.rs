@@ -16,9 +16,10 @@ use crate::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
 use crate::packed::PackedObject;
 use crate::saturate::saturate_u32;
 use crate::tile::Tile;
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::MAX_BAND_FORMULA_BYTES;
 use cellar_sheet::a1::CellName;
-use cellar_sheet::operation::Span;
+use cellar_sheet::operation::{SheetId, Span};
 
 /// Number of tiles that are loaded in advance, together with the tiles that are needed next.
 const PREFETCHED_TILES: usize = 4;
@@ -49,8 +50,8 @@ enum FormulaCheck {
     /// The tile must be loaded first.
     NotLoaded,
     Changed,
-    /// Contains the number of formulas, or `None` if it is not known.
-    Unchanged(Option<u32>),
+    /// Contains the formulas in the merged level, or `None` if they are not known.
+    Unchanged(Option<TileFormulas>),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -79,6 +80,7 @@ pub(super) enum StripeStep {
 }
 
 pub(super) struct SheetLevels<'a> {
+    pub(super) sheet: SheetId,
     pub(super) inputs: &'a [LevelInput],
     pub(super) mappings: &'a [LevelMapping],
     pub(super) older_levels: OlderLevels,
@@ -149,7 +151,8 @@ impl StripeMerge {
         let older_levels = levels.older_levels;
         let output = OutputStripe { columns, older_levels, first_unfinished_row: first_row };
         let inputs = StripeInputs::collect(&output, levels);
-        let pending = PendingTile::new(columns, density.or_else(|| inputs.density()));
+        let density = density.or_else(|| inputs.density());
+        let pending = PendingTile::new(columns, density, Some(levels.sheet));
         Self { columns, older_levels, next_row: first_row, inputs, pending }
     }
 
@@ -184,7 +187,8 @@ impl StripeMerge {
             if let Some(tile) = self.find_reusable_tile() {
                 match self.check_formulas(&tile, mappings, loaded_tiles) {
                     FormulaCheck::NotLoaded => {
-                        return Ok(StripeStep::Load(self.tiles_to_check(loaded_tiles)));
+                        let chunks = self.tiles_to_check(mappings, loaded_tiles);
+                        return Ok(StripeStep::Load(chunks));
                     }
                     FormulaCheck::Changed => {}
                     FormulaCheck::Unchanged(formulas) if self.pending.is_empty() => {
@@ -228,28 +232,54 @@ impl StripeMerge {
         let Some(mapping) = mappings.formulas.get(tile.level_index) else {
             return FormulaCheck::Changed;
         };
-        if tile.formulas == Some(0) || mapping.moves.is_identity() {
-            return FormulaCheck::Unchanged(tile.formulas);
+        if self.index_keeps_formulas(tile, mapping) {
+            let formulas = tile.formulas.as_ref();
+            return FormulaCheck::Unchanged(
+                formulas.map(|formulas| formulas.moved(&mapping.moves)),
+            );
         }
         let Some(cells) = loaded_tiles.get(&tile.chunk.hash) else {
             return FormulaCheck::NotLoaded;
         };
-        let from = CellName { row: tile.first_row, column: tile.first_column };
-        let to = CellName { row: tile.output_rows.first, column: self.columns.first };
+        let (from, to) = self.corners(tile);
         if mapping.keeps_formulas(cells, from, to) {
-            FormulaCheck::Unchanged(Some(saturate_u32(cells.formula_count())))
+            FormulaCheck::Unchanged(Some(TileFormulas::of_tile(cells, to, mapping.sheet)))
         } else {
             FormulaCheck::Changed
         }
     }
 
+    /// Returns whether it follows from the index that the formulas of a reusable tile stay the same.
+    fn index_keeps_formulas(&self, tile: &InputTile, mapping: &FormulaMapping) -> bool {
+        let (from, to) = self.corners(tile);
+        let keep = |formulas: &TileFormulas| {
+            formulas.count == 0 || formulas.reads.keep_templates(&mapping.moves, from, to)
+        };
+        mapping.moves.is_identity() || tile.formulas.as_ref().is_some_and(keep)
+    }
+
+    /// Returns the top left corner of a tile in its level and in the merged level.
+    fn corners(&self, tile: &InputTile) -> (CellName, CellName) {
+        let from = CellName { row: tile.first_row, column: tile.first_column };
+        let to = CellName { row: tile.output_rows.first, column: self.columns.first };
+        (from, to)
+    }
+
     /// Returns the next tiles that can be reused if their formulas stay the same. The first one is
     /// not loaded.
-    fn tiles_to_check(&self, loaded_tiles: &LoadedTiles) -> Vec<ChunkRef> {
-        let tiles = self.unfinished_tiles().filter(|tile| {
+    fn tiles_to_check(
+        &self,
+        mappings: &SheetMappings,
+        loaded_tiles: &LoadedTiles,
+    ) -> Vec<ChunkRef> {
+        let must_be_loaded = |tile: &&InputTile| {
             let is_missing = !loaded_tiles.contains_key(&tile.chunk.hash);
-            tile.is_reusable && tile.formulas != Some(0) && is_missing
-        });
+            let mapping = mappings.formulas.get(tile.level_index);
+            let keeps_formulas =
+                mapping.is_some_and(|mapping| self.index_keeps_formulas(tile, mapping));
+            tile.is_reusable && is_missing && !keeps_formulas
+        };
+        let tiles = self.unfinished_tiles().filter(must_be_loaded);
         let mut chunks: Vec<ChunkRef> =
             tiles.take(1 + PREFETCHED_TILES).map(|tile| tile.chunk).collect();
         chunks.sort_unstable_by_key(|chunk| chunk.hash);
@@ -257,7 +287,7 @@ impl StripeMerge {
         chunks
     }
 
-    fn reuse_tile(&mut self, input: &InputTile, formulas: Option<u32>) -> StripeStep {
+    fn reuse_tile(&mut self, input: &InputTile, formulas: Option<TileFormulas>) -> StripeStep {
         self.next_row = input.output_rows.end();
         let tile = StripeTile {
             rows: input.output_rows,

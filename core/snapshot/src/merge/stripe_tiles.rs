@@ -4,6 +4,7 @@ use super::level_mapping::LevelMapping;
 use super::placed_tile::TileSize;
 use super::window::{OlderLevels, Window};
 use crate::level::{ChunkRef, Region, StoredTile, Stripe, StripeTile};
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::TARGET_CHUNK_BYTES;
 use cellar_sheet::axis_map::AxisMap;
 use cellar_sheet::operation::{Span, Spans};
@@ -24,8 +25,8 @@ pub(super) struct InputTile {
     pub(super) output_rows: Span,
     pub(super) cell_count: u32,
     pub(super) chunk: ChunkRef,
-    /// Number of formulas, or `None` if it is not known.
-    pub(super) formulas: Option<u32>,
+    /// The formulas of the tile, or `None` if they are not known.
+    pub(super) formulas: Option<TileFormulas>,
     /// Whether the tile can be reused unchanged if no other input has cells in its rows and its
     /// formulas stay the same.
     pub(super) is_reusable: bool,
@@ -84,7 +85,7 @@ impl OutputStripe {
             output_rows,
             cell_count: tile.cells,
             chunk,
-            formulas: tile.formulas,
+            formulas: tile.formulas.clone(),
             is_reusable: is_large_enough && self.keeps_tile(level, stripe, tile, output_rows),
         })
     }

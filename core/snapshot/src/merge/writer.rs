@@ -126,7 +126,7 @@ impl StripeWriter {
     fn new(stripe_index: u32) -> Self {
         let first_column = stripe_index * MIN_STRIPE_COLUMNS;
         let columns = Span { first: first_column, count: MIN_STRIPE_COLUMNS };
-        Self { columns, pending: PendingTile::new(columns, None), tiles: Vec::new() }
+        Self { columns, pending: PendingTile::new(columns, None, None), tiles: Vec::new() }
     }
 
     fn cut_tile(
@@ -136,8 +136,7 @@ impl StripeWriter {
         let Some(FinishedTile { tile, object }) = self.pending.cut_tile(encode_tile)? else {
             return Ok(None);
         };
-        // Indexes of imports contain no numbers of formulas.
-        self.tiles.push(StripeTile { formulas: None, ..tile });
+        self.tiles.push(tile);
         Ok(Some(object))
     }
 }

@@ -328,6 +328,7 @@ fn the_size_of_a_sheet_in_a_root_is_within_its_estimate() {
         moves,
         stripes,
         formulas: Some(u64::MAX),
+        reads: None,
     });
     assert!(bytes <= REFERENCES_BYTES, "{bytes}");
 }

@@ -2,6 +2,7 @@
 
 use cellar_base::position::Position;
 use cellar_sheet::operation::Span;
+use cellar_snapshot::TileFormulas;
 use cellar_snapshot::level::{self, ChunkHash, ChunkRef, StripeTile};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ const VERSION_REBUILD_NARROW: u8 = 5;
 /// Maximum number of finished tiles that are stored in the progress itself. Older tiles are stored
 /// in a linked list of objects.
 pub(super) const MAX_RECENT_TILES: usize = 40;
+/// Maximum stored length of the numbers and areas of the formulas of these tiles, in bytes.
+const MAX_RECENT_FORMULA_BYTES: usize = 1_024;
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct BuildProgress {
@@ -140,23 +143,39 @@ impl StoredMergedTile {
     }
 }
 
-/// The numbers of formulas of tiles follow the other data, so that older releases can read it.
-fn append_formula_counts(bytes: &mut Vec<u8>, tiles: &[MergedTile]) {
-    let counts: Vec<Option<u32>> =
-        tiles.iter().map(|merged_tile| merged_tile.tile.formulas).collect();
-    bytes.extend(postcard::to_allocvec(&counts).unwrap_or_default());
+/// Encodes the formulas of tiles.
+fn encode_formulas(tiles: &[MergedTile]) -> Vec<u8> {
+    let formulas = tiles.iter().map(|merged_tile| merged_tile.tile.formulas.as_ref());
+    let numbers: Vec<Option<Vec<u32>>> =
+        formulas.map(|formulas| formulas.map(TileFormulas::numbers)).collect();
+    postcard::to_allocvec(&numbers).unwrap_or_default()
 }
 
-/// `bytes` are empty if an older release has written the tiles.
-fn read_formula_counts(bytes: &[u8], tiles: &mut [MergedTile]) -> Result<(), postcard::Error> {
+/// `bytes` are empty if an older release has written the tiles. It reads no bytes after the other
+/// data.
+fn read_formulas(bytes: &[u8], tiles: &mut [MergedTile]) -> Result<(), postcard::Error> {
     if bytes.is_empty() {
         return Ok(());
     }
-    let counts: Vec<Option<u32>> = postcard::from_bytes(bytes)?;
-    for (merged_tile, count) in tiles.iter_mut().zip(counts) {
-        merged_tile.tile.formulas = count;
+    let stored: Vec<Option<Vec<u32>>> = postcard::from_bytes(bytes)?;
+    for (merged_tile, numbers) in tiles.iter_mut().zip(stored) {
+        merged_tile.tile.formulas = match numbers {
+            None => None,
+            Some(numbers) => {
+                let formulas = TileFormulas::from_numbers(&numbers);
+                Some(formulas.ok_or(postcard::Error::SerdeDeCustom)?)
+            }
+        };
     }
     Ok(())
+}
+
+impl MergeProgress {
+    /// Returns whether the finished tiles take too much space in the record.
+    pub(super) fn has_excess_tiles(&self) -> bool {
+        self.recent.len() > MAX_RECENT_TILES
+            || encode_formulas(&self.recent).len() > MAX_RECENT_FORMULA_BYTES
+    }
 }
 
 impl From<&TileChain> for StoredChain {
@@ -177,14 +196,14 @@ impl TileChain {
     pub(super) fn encode(&self) -> Vec<u8> {
         // Serializing plain structs to memory cannot fail.
         let mut bytes = postcard::to_allocvec(&StoredChain::from(self)).unwrap_or_default();
-        append_formula_counts(&mut bytes, &self.tiles);
+        bytes.extend(encode_formulas(&self.tiles));
         bytes
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        let (stored, formula_counts) = postcard::take_from_bytes::<StoredChain>(bytes)?;
+        let (stored, formulas) = postcard::take_from_bytes::<StoredChain>(bytes)?;
         let mut chain = Self::from(stored);
-        read_formula_counts(formula_counts, &mut chain.tiles)?;
+        read_formulas(formulas, &mut chain.tiles)?;
         Ok(chain)
     }
 }
@@ -204,14 +223,13 @@ impl BuildProgress {
         let stored_progress = StoredBuildProgress { version, root: self.root.clone(), merge };
         let mut bytes = postcard::to_allocvec(&stored_progress).unwrap_or_default();
         if let Some(merge) = &self.merge {
-            append_formula_counts(&mut bytes, &merge.recent);
+            bytes.extend(encode_formulas(&merge.recent));
         }
         bytes
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        let (stored_progress, formula_counts) =
-            postcard::take_from_bytes::<StoredBuildProgress>(bytes)?;
+        let (stored_progress, formulas) = postcard::take_from_bytes::<StoredBuildProgress>(bytes)?;
         let (is_rebuild, has_narrow_stripes) = match stored_progress.version {
             VERSION => (false, false),
             VERSION_REBUILD => (true, false),
@@ -221,7 +239,7 @@ impl BuildProgress {
         };
         let merge = stored_progress.merge.map(|stored_merge| {
             let mut chain = TileChain::from(stored_merge.tiles);
-            read_formula_counts(formula_counts, &mut chain.tiles)?;
+            read_formulas(formulas, &mut chain.tiles)?;
             Ok(MergeProgress {
                 cursor: stored_merge.cursor,
                 chain: chain.previous,
@@ -258,10 +276,26 @@ impl StoredProgress {
 
 #[cfg(test)]
 mod tests {
-    use cellar_base::limits::MAX_PROGRESS_BYTES;
+    use cellar_base::limits::{MAX_PROGRESS_BYTES, MAX_ROWS};
     use cellar_snapshot::level::StoredTile;
 
     use super::*;
+
+    /// Gives formulas to tiles until one more tile would make them too long for the record.
+    fn add_areas_until_full(tiles: &mut [MergedTile]) {
+        let areas = (0..8).flat_map(|sheet| [u32::MAX - 8 + sheet, MAX_ROWS - 1, 1, 1 << 21, 1]);
+        let numbers: Vec<u32> = [u32::MAX, 3].into_iter().chain(areas).collect();
+        let formulas = TileFormulas::from_numbers(&numbers).unwrap();
+        let mut with_areas = 0;
+        while encode_formulas(tiles).len() <= MAX_RECENT_FORMULA_BYTES {
+            tiles[with_areas].tile.formulas = Some(formulas.clone());
+            with_areas += 1;
+        }
+        let recent = tiles.to_vec();
+        assert!(MergeProgress { recent, ..MergeProgress::default() }.has_excess_tiles());
+        assert!(with_areas > 3);
+        tiles[with_areas - 1].tile.formulas = Some(TileFormulas::default());
+    }
 
     #[test]
     fn the_largest_progress_reads_back_and_fits_its_record() {
@@ -271,13 +305,16 @@ mod tests {
             rows,
             cells: u32::MAX,
             stored: StoredTile::Chunk(chunk),
-            formulas: Some(u32::MAX),
+            formulas: Some(TileFormulas { count: u32::MAX, ..TileFormulas::default() }),
         };
         let tile = MergedTile { sheet: u32::MAX, stripe: u32::MAX, tile };
         let cursor =
             MergeCursor { sheet: u32::MAX, stripe: u32::MAX, row: u32::MAX, density: u32::MAX };
-        let recent = vec![tile; MAX_RECENT_TILES];
-        let merge = Some(MergeProgress { cursor, chain: Some(chunk), recent });
+        let mut recent = vec![tile; MAX_RECENT_TILES];
+        add_areas_until_full(&mut recent);
+        let merge = MergeProgress { cursor, chain: Some(chunk), recent: recent.clone() };
+        assert!(!merge.has_excess_tiles());
+        let merge = Some(merge);
         let root = Some(format!("sheets/{}/roots/{}", "0".repeat(36), "f".repeat(64)));
         for (is_rebuild, has_narrow_stripes) in
             [(false, false), (true, false), (false, true), (true, true)]
@@ -287,15 +324,14 @@ mod tests {
             let bytes = progress.encode();
             assert!(bytes.len() <= MAX_PROGRESS_BYTES, "{}", bytes.len());
             assert_eq!(StoredProgress::decode(&bytes), Ok(StoredProgress::InProgress(progress)));
-            let counts = postcard::to_allocvec(&vec![Some(u32::MAX); MAX_RECENT_TILES]).unwrap();
-            let counts_start = bytes.len() - counts.len();
+            let formulas_start = bytes.len() - encode_formulas(&recent).len();
             for cut in 0..bytes.len() {
                 let decoded = StoredProgress::decode(&bytes[..cut]);
-                assert_eq!(decoded.is_ok(), cut == counts_start);
+                assert_eq!(decoded.is_ok(), cut == formulas_start);
                 let Ok(StoredProgress::InProgress(BuildProgress { merge, .. })) = decoded else {
                     continue;
                 };
-                // An older release has written no numbers of formulas.
+                // An older release has written no formulas.
                 let recent = merge.unwrap().recent;
                 assert!(recent.iter().all(|merged_tile| merged_tile.tile.formulas.is_none()));
             }

@@ -16,7 +16,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::entries_read::{EntriesRead, StepEntries};
-use super::progress::{BuildProgress, MAX_RECENT_TILES, MergeProgress, TileChain};
+use super::progress::{BuildProgress, MergeProgress, TileChain};
 use crate::logs::Logs;
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
@@ -366,7 +366,7 @@ async fn move_excess_tiles_to_chain(
     family: LogId,
     progress: &mut MergeProgress,
 ) -> Result<(), PortError> {
-    if progress.recent.len() <= MAX_RECENT_TILES {
+    if !progress.has_excess_tiles() {
         return Ok(());
     }
     let recent_tiles = std::mem::take(&mut progress.recent);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{Operation, Span};
 use cellar_sheet::workbook::Workbook;
+use cellar_snapshot::TileFormulas;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
 use cellar_snapshot::merge::{MergeCursor, MergedTile};
 use cellar_snapshot::tile::Tile;
@@ -120,6 +121,13 @@ fn check_hostile_merge(bytes: &[u8]) -> bool {
     levels.merge_hostile(&last, done, cursor, &change)
 }
 
+/// Returns formulas that read at most one area, or `None` if the drawn numbers are no formulas.
+fn any_formulas(choices: &mut Choices<'_>) -> Option<TileFormulas> {
+    let count = if choices.byte().is_multiple_of(2) { 2 } else { 7 };
+    let numbers: Vec<u32> = (0..count).map(|_| u32::from(choices.byte())).collect();
+    TileFormulas::from_numbers(&numbers)
+}
+
 fn any_tile(choices: &mut Choices<'_>) -> MergedTile {
     let rows = Span { first: choices.number(), count: choices.number() };
     let chunk = ChunkRef { hash: ChunkHash([choices.byte(); 32]), bytes: choices.number() };
@@ -130,7 +138,7 @@ fn any_tile(choices: &mut Choices<'_>) -> MergedTile {
             rows,
             cells: choices.number(),
             stored: StoredTile::Chunk(chunk),
-            formulas: None,
+            formulas: any_formulas(choices),
         },
     }
 }

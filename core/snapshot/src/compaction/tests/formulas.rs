@@ -227,7 +227,7 @@ fn an_import_with_templates_is_refused() {
         rows: Span { first: 0, count: 1 },
         cells: 1,
         stored: StoredTile::Chunk(chunk),
-        formulas: Some(1),
+        formulas: Some(crate::TileFormulas { count: 1, ..Default::default() }),
     };
     let stripes = [Stripe { columns: Span { first: 0, count: 128 }, tiles: vec![tile] }];
     assert!(crate::index::pack_import(&stripes).is_err());

@@ -1,6 +1,7 @@
 //! After each compaction step, the root equals a replay of the log.
 
 mod budgets;
+mod dependents;
 mod formulas;
 mod imports;
 mod touched;

@@ -24,6 +24,12 @@ fn unsorted_levels_are_rejected() {
     assert!(refused(vec![stray]));
 }
 
+/// Returns areas in as many sheets.
+fn reads_of_sheets(count: usize) -> ReadAreas {
+    let areas: Vec<u32> = (0..count as u32).flat_map(|sheet| [sheet, 0, 1, 0, 1]).collect();
+    ReadAreas::from_numbers(FormulaTraits::NONE, &areas, count).unwrap()
+}
+
 fn reaching(rows: u32, columns: u32) -> Result<(), SnapshotError> {
     let stripes = vec![stripe(span(columns - 1, columns), &[(rows - 1, rows)])];
     pack_level(&Level { sheets: vec![sheet_of(0, stripes)] }, ROOT).map(|_| ())
@@ -70,11 +76,26 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(with_ends(2, 1_000_000).is_err(), "a row that was not deleted");
     let beyond = DeletedLines { end: MAX_ROWS + 1, ..ends(0) };
     assert!(with(&|sheet| sheet.moves.row_ends = vec![beyond]).is_err());
-    let no_formulas =
-        IndexedTile { cells: 1, stored: StoredTile::Chunk(chunk_of(0)), formulas: Some(0) };
-    let mut tiles = SpanMap::default();
-    assert!(tiles.push(span(0, 1), no_formulas));
-    assert!(IndexChunk::decode(&cbor::encode(Kind::Tiles, &tiles)).is_err());
+    let with_formulas = |count: u32, areas: usize| {
+        let stored = StoredTile::Chunk(chunk_of(0));
+        let formulas = Some(TileFormulas { count, reads: reads_of_sheets(areas) });
+        let mut tiles = SpanMap::default();
+        assert!(tiles.push(span(0, 1), IndexedTile { cells: 1, stored, formulas }));
+        IndexChunk::decode(&cbor::encode(Kind::Tiles, &tiles))
+    };
+    assert!(with_formulas(1, 0).is_ok() && with_formulas(0, 0).is_err());
+    assert!(with_formulas(1, MAX_TILE_READ_AREAS).is_ok());
+    assert!(with_formulas(1, MAX_TILE_READ_AREAS + 1).is_err());
+    let with_reads = |formulas: Option<u64>, areas: usize| {
+        let (mut packed, _) = pack_level(&sheets(1), ROOT).unwrap();
+        packed.sheets[0].formulas = formulas;
+        packed.sheets[0].reads = Some(reads_of_sheets(areas));
+        let bytes = minicbor::to_vec(&packed).unwrap();
+        minicbor::decode::<PackedLevel>(&bytes).is_ok_and(|level| level.check().is_ok())
+    };
+    assert!(with_reads(Some(1), 0) && !with_reads(Some(0), 0) && !with_reads(None, 0));
+    assert!(with_reads(Some(1), MAX_SHEET_READ_AREAS));
+    assert!(!with_reads(Some(1), MAX_SHEET_READ_AREAS + 1));
     let region = |spans: usize| Region { rows: odd(spans - 1), columns: Spans::one(0, 1) };
     let half = MAX_LEVEL_CLEAR_SPANS / 2;
     for (spans, fits) in [(half, true), (half + 1, false)] {

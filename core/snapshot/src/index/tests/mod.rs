@@ -18,11 +18,13 @@ use crate::error::SnapshotError;
 use crate::level::{ChunkHash, Level, LevelSheet, Region, Stripe, StripeTile};
 use crate::packed::{Bounds, PackedObject, unpack};
 use crate::packer::PackLimits;
+use crate::tile_formulas::{StoredReads, TileFormulas};
 use cellar_base::limits::{
     MAX_AXIS_RUNS, MAX_CHUNK_BYTES, MAX_COLUMNS, MAX_LEVEL_CLEAR_SPANS, MAX_LINE_ENDS, MAX_ROWS,
-    MAX_SHEETS, MAX_STORED_CHUNK_BYTES,
+    MAX_SHEET_READ_AREAS, MAX_SHEETS, MAX_STORED_CHUNK_BYTES, MAX_TILE_READ_AREAS,
 };
-use cellar_formula::DeletedLines;
+use cellar_formula::expression::FormulaTraits;
+use cellar_formula::{DeletedLines, ReadAreas};
 use cellar_sheet::axis_map::{Axis, AxisMap, Run};
 use cellar_sheet::operation::{Span, Spans};
 
@@ -198,6 +200,16 @@ fn some_ends(map: &AxisMap, ends: &[(u32, u32)]) -> Vec<DeletedLines> {
     with_ends.collect()
 }
 
+/// Returns formulas with a number of areas that depends on `seed`.
+fn some_formulas(count: u32, seed: u32) -> TileFormulas {
+    let areas =
+        (0..count * (seed % 4)).flat_map(|sheet| [sheet, seed % 999, 3, sheet, seed % 7 + 1]);
+    let traits = FormulaTraits::from_bits(u16::try_from(count * 127).unwrap()).unwrap();
+    let areas: Vec<u32> = areas.collect();
+    let reads = ReadAreas::from_numbers(traits, &areas, MAX_TILE_READ_AREAS).unwrap();
+    TileFormulas { count, reads: if count > 0 { reads } else { ReadAreas::default() } }
+}
+
 pub(crate) fn any_level() -> impl Strategy<Value = Level> {
     let regions = || vec(any_region(), 0..3);
     let maps = (any_map(Axis::Rows), any_map(Axis::Columns));
@@ -215,9 +227,10 @@ pub(crate) fn any_level() -> impl Strategy<Value = Level> {
             row_ends,
             ..Default::default()
         };
-        // The numbers of formulas of a sheet are all known or all unknown.
+        // The formulas of a sheet are all known or all unknown.
         for tile in stripes.iter_mut().flat_map(|stripe| &mut stripe.tiles) {
-            tile.formulas = formulas.map(|formulas| formulas.wrapping_mul(tile.cells) % 3);
+            let count = formulas.map(|formulas| formulas.wrapping_mul(tile.cells) % 3);
+            tile.formulas = count.map(|count| some_formulas(count, tile.cells));
         }
         LevelSheet { sheet: SheetId(0), moves, stripes }
     });
@@ -290,6 +303,28 @@ proptest! {
     }
 
     #[test]
+    fn the_areas_of_a_sheet_contain_those_of_its_tiles(level in any_level(), limits in any_limits()) {
+        let (packed, _) = pack_level(&level, limits).unwrap();
+        for (sheet, packed) in level.sheets.iter().zip(&packed.sheets) {
+            let Some(reads) = &packed.reads else { continue };
+            prop_assert!(reads.areas().len() <= MAX_SHEET_READ_AREAS);
+            let tiles = sheet.stripes.iter().flat_map(|stripe| &stripe.tiles);
+            for own in tiles.map(|tile| &tile.formulas.as_ref().unwrap().reads) {
+                prop_assert_eq!(reads.traits().with(own.traits()), reads.traits());
+                for area in own.areas() {
+                    let mut all = reads.clone();
+                    let one: Vec<u32> = vec![
+                        area.sheet.0, area.cells.first.row, 3, area.cells.first.column, 1,
+                    ];
+                    let one = ReadAreas::from_numbers(FormulaTraits::NONE, &one, 1).unwrap();
+                    all.add_all(&one, MAX_SHEET_READ_AREAS);
+                    prop_assert_eq!(&all, reads);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_lookup_finds_the_same_tiles_as_a_scan(level in any_level(), limits in any_limits(), any in any_region()) {
         let (packed, objects) = pack_level(&level, limits).unwrap();
         let store = store(&objects);
@@ -318,7 +353,9 @@ proptest! {
         }
         let inline = |sheet: &PackedSheet| {
             let moves = minicbor::to_vec(&sheet.moves).unwrap().len();
-            moves + minicbor::to_vec(&sheet.stripes).unwrap().len()
+            let reads = sheet.reads.as_ref().map(StoredReads);
+            let reads = reads.map_or(0, |reads| minicbor::to_vec(reads).unwrap().len());
+            moves + reads + minicbor::to_vec(&sheet.stripes).unwrap().len()
         };
         let inline: usize = packed.sheets.iter().map(inline).sum();
         // A reference takes about 40 bytes and the head of a list a few.

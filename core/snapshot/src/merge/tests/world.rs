@@ -6,15 +6,19 @@ use std::sync::Arc;
 
 use crate::cells::visible_cells;
 use crate::fold::{Fold, FoldedSheet};
-use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile};
+use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, StoredTile, StripeTile};
 use crate::merge::{
     FormulaMapping, LevelInput, Merge, MergeStep, OlderLevels, PlacedTile, SheetInput, TileSize,
     Window, map_levels_to_newest, merge_window, with_formula_texts,
 };
 use crate::packed::PackedObject;
 use crate::tile::Tile;
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::MAX_STRIPE_COLUMNS;
+use cellar_formula::Template;
 use cellar_formula::changes::MovedLines;
+use cellar_formula::expression::FormulaTraits;
+use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
@@ -104,7 +108,7 @@ impl World {
     fn has_formulas(&self) -> bool {
         let stripes = self.levels.iter().flat_map(|level| &level.sheets).flat_map(|s| &s.stripes);
         let mut tiles = stripes.flat_map(|stripe| &stripe.tiles);
-        tiles.any(|tile| tile.formulas != Some(0))
+        tiles.any(StripeTile::may_have_formulas)
     }
 
     fn merge(&mut self, inputs: &[SheetInput]) -> Level {
@@ -205,7 +209,10 @@ impl World {
                     assert!(cells.columns.iter().all(|column| column.index < stripe.columns.count));
                     assert_eq!(cells.cell_count(), tile.cells as usize);
                     let formulas = u32::try_from(cells.formula_count()).unwrap();
-                    assert!(tile.formulas.is_none_or(|count| count == formulas));
+                    let Some(known) = &tile.formulas else { continue };
+                    assert_eq!(known.count, formulas);
+                    let corner = CellName { row: tile.rows.first, column: stripe.columns.first };
+                    assert_areas_contain_references(known, cells, corner, sheet.sheet);
                 }
             }
         }
@@ -214,5 +221,35 @@ impl World {
     pub(super) fn tiles(&self) -> usize {
         let sheets = self.levels.iter().flat_map(|level| &level.sheets);
         sheets.flat_map(|sheet| &sheet.stripes).map(|stripe| stripe.tiles.len()).sum()
+    }
+}
+
+/// Asserts that every reference of a tile is in one of its areas in the index.
+fn assert_areas_contain_references(
+    known: &TileFormulas,
+    tile: &Tile,
+    corner: CellName,
+    sheet: SheetId,
+) {
+    let is_unlisted = known.reads.traits().has_any(FormulaTraits::UNLISTED_AREAS);
+    for column in &tile.columns {
+        for (row, encoded) in column.templates.iter() {
+            let cell = CellName { row: corner.row + row, column: corner.column + column.index };
+            let template = Template::decode(encoded.to_owned()).unwrap();
+            for reference in template.references_at(cell) {
+                let Some(named) = reference.area.rectangle() else { continue };
+                let Some(number) = reference.sheet_number(sheet) else {
+                    assert!(known.reads.traits().has_any(FormulaTraits::UNKNOWN_SHEETS));
+                    continue;
+                };
+                let mut areas = known.reads.areas().iter().filter(|area| area.sheet == number);
+                let contains = |area: &SheetArea| {
+                    let Rectangle { first, last } = named;
+                    area.cells.contains(first.row, first.column)
+                        && area.cells.contains(last.row, last.column)
+                };
+                assert!(is_unlisted || areas.any(contains), "{reference:?} {known:?}");
+            }
+        }
     }
 }
