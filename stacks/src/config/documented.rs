@@ -10,6 +10,7 @@ use super::limits::{
     SNAPSHOT_TIMEOUT_S, TAGS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::snapshots::Snapshots;
+use super::tokens::Tokens;
 
 impl Config {
     /// Returns a `cellar.yaml` that lists every field with its default and a comment.
@@ -28,7 +29,7 @@ impl Config {
     fn documented_yaml_with(architecture: &str) -> String {
         let Self { stack, tokens, api, snapshots, deletion_protection, .. } = Self::default();
         format!(
-            r#"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
+            r"# Configuration of Cellar. Every field is optional; the values shown are the defaults.
 # Durations have a unit: 500ms, 30s, 5m, 2h or 30d.
 
 # Name of the CloudFormation stack; one account can hold several.
@@ -41,7 +42,43 @@ stack: {stack}
 # With `host`, a laptop and a CI runner may deploy different functions.
 architecture: {architecture}
 
-# Tokens that the API accepts.
+{tokens}
+# Web origins that may call the API from a browser, such as https://sheets.example.com or
+# http://localhost:5173. If empty, browsers block such calls.
+cors_origins: []
+
+# The function that serves the HTTP API.
+api:
+  # Memory in MB, {min_memory} to {max_memory}. CPU power is proportional to it.
+  memory_mb: {memory_mb}
+  # Timeout of a request, {min_timeout}s to {max_timeout}s.
+  timeout: {timeout_s}s
+
+{snapshots}
+{retention}
+# Protect the tables and the CloudFormation stack from deletion.
+deletion_protection: {deletion_protection}
+
+{operation}
+{local}",
+            tokens = tokens_section_yaml(&tokens),
+            snapshots = snapshots_section_yaml(&snapshots),
+            min_memory = API_MEMORY_MB.start(),
+            max_memory = API_MEMORY_MB.end(),
+            memory_mb = api.memory_mb,
+            min_timeout = API_TIMEOUT_S.start(),
+            max_timeout = API_TIMEOUT_S.end(),
+            timeout_s = api.timeout_s,
+            retention = retention_fields_yaml(&Self::default()),
+            operation = operation_fields_yaml(&Self::default()),
+            local = local_section_yaml(&Self::default()),
+        )
+    }
+}
+
+fn tokens_section_yaml(tokens: &Tokens) -> String {
+    format!(
+        r"# Tokens that the API accepts.
 tokens:
   # Required issuer (`iss`) of tokens.
   issuer: {issuer}
@@ -63,39 +100,10 @@ tokens:
   # Reject tokens issued before this time (Unix seconds, as `date +%s` prints), for example after tokens
   # have leaked.
   # not_before_s: 1800000000
-
-# Web origins that may call the API from a browser, such as https://sheets.example.com or
-# http://localhost:5173. If empty, browsers block such calls.
-cors_origins: []
-
-# The function that serves the HTTP API.
-api:
-  # Memory in MB, {min_memory} to {max_memory}. CPU power is proportional to it.
-  memory_mb: {memory_mb}
-  # Timeout of a request, {min_timeout}s to {max_timeout}s.
-  timeout: {timeout_s}s
-
-{snapshots}
-{retention}
-# Protect the tables and the CloudFormation stack from deletion.
-deletion_protection: {deletion_protection}
-
-{operation}
-{local}"#,
-            issuer = tokens.issuer,
-            audience = tokens.audience,
-            snapshots = snapshots_section_yaml(&snapshots),
-            min_memory = API_MEMORY_MB.start(),
-            max_memory = API_MEMORY_MB.end(),
-            memory_mb = api.memory_mb,
-            min_timeout = API_TIMEOUT_S.start(),
-            max_timeout = API_TIMEOUT_S.end(),
-            timeout_s = api.timeout_s,
-            retention = retention_fields_yaml(&Self::default()),
-            operation = operation_fields_yaml(&Self::default()),
-            local = local_section_yaml(&Self::default()),
-        )
-    }
+",
+        issuer = tokens.issuer,
+        audience = tokens.audience,
+    )
 }
 
 fn local_section_yaml(config: &Config) -> String {
