@@ -72,15 +72,114 @@ fn formulas_calculate_follow_edits_and_keep_their_history() {
         (text_of(&project, "A1"), formula_of(&project, "B1")),
         ("1".into(), "=A4*10".into())
     );
-    // The undo does not restore references of other formulas to the deleted row.
-    assert_eq!(formula_of(&project, "A4"), "=SUM(A2:A3)");
+    assert_eq!(
+        (formula_of(&project, "A4"), text_of(&project, "A4")),
+        ("=SUM(A1:A3)".into(), "7".into())
+    );
 
     let traced = done(&project, &["trace", "A4"]).stdout;
-    assert!(traced.contains("reads") && traced.contains("Sheet1!A2:A3"), "{traced}");
+    assert!(traced.contains("reads") && traced.contains("Sheet1!A1:A3"), "{traced}");
     assert!(
         traced.contains("is read by  Sheet1!B1  =A4*10") || traced.contains("Sheet1!B1"),
         "{traced}"
     );
+}
+
+/// Returns the position in the output of an edit.
+fn position_in(run: &Run) -> String {
+    let first_line = run.stdout.lines().next().unwrap();
+    first_line.rsplit(" at ").next().unwrap().to_owned()
+}
+
+/// Deploys a stack that starts a snapshot after every ten edits.
+fn project_with_snapshots() -> Project {
+    let project = Project::new();
+    std::fs::write(project.path("cellar.yaml"), "snapshots:\n  entries: 10\n").unwrap();
+    project.deploy();
+    done(&project, &["create"]);
+    project
+}
+
+/// Appends edits until there is a new snapshot.
+fn fill_up(project: &Project) {
+    for number in 0..12 {
+        done(project, &["set", "Z99", &number.to_string()]);
+    }
+}
+
+#[test]
+fn an_undo_of_deleted_rows_restores_references_to_them() {
+    let project = project_with_snapshots();
+    done(&project, &["sheets", "add", "Other"]);
+    done(
+        &project,
+        &["set", "A4", "4", "A5", "5", "B5", "=A4+A5", "C1", "=A5*2", "C2", "=SUM(A1:A5)"],
+    );
+    done(&project, &["set", "C3", "=A5*3"]);
+    done(&project, &["set", "--sheet", "Other", "A1", "=SUM(Sheet1!A5:B5)"]);
+    fill_up(&project);
+    let deleted = position_in(&done(&project, &["rows", "delete", "5"]));
+    assert_eq!(
+        (formula_of(&project, "C1"), formula_of(&project, "C2")),
+        ("=#REF!*2".into(), "=SUM(A1:A4)".into())
+    );
+    // Another formula is changed, and a row is inserted above.
+    done(&project, &["set", "C3", "7"]);
+    done(&project, &["rows", "insert", "1"]);
+    fill_up(&project);
+    let undone = done(&project, &["undo", &deleted]);
+    let report =
+        "took back: 2 cells, 1 row, 3 formulas\nleft, because they were changed since: 1 formula\n";
+    assert!(undone.stdout.ends_with(report), "{undone:?}");
+    assert_eq!(
+        (formula_of(&project, "C2"), formula_of(&project, "C3"), formula_of(&project, "B6")),
+        ("=A6*2".into(), "=SUM(A2:A6)".into(), "=A5+A6".into())
+    );
+    assert_eq!((text_of(&project, "C3"), text_of(&project, "C4")), ("9".into(), "7".into()));
+    assert_eq!(text_of(&project, "C2"), "10");
+    let other = json_of(&project, &["get", "--sheet", "Other", "--range", "A1"]);
+    assert_eq!(
+        (&other["cells"][0]["formula"], &other["texts"][0]),
+        (&json!("=SUM(Sheet1!A6:B6)"), &json!("14"))
+    );
+
+    // A redo deletes the row and the references again, and can be undone.
+    let redone = done(&project, &["undo", &position_in(&undone)]);
+    assert_eq!(
+        (formula_of(&project, "C2"), formula_of(&project, "C3"), text_of(&project, "C4")),
+        ("=#REF!*2".into(), "=SUM(A2:A5)".into(), "7".into())
+    );
+    done(&project, &["undo", &position_in(&redone)]);
+    assert_eq!(formula_of(&project, "C2"), "=A6*2");
+}
+
+#[test]
+fn an_undo_and_a_revert_restore_references_to_a_deleted_sheet() {
+    let project = project_with_snapshots();
+    done(&project, &["sheets", "add", "Costs"]);
+    done(&project, &["set", "--sheet", "Costs", "A1", "5", "A2", "=A1*2"]);
+    done(&project, &["set", "A1", "=SUM(Costs!A:A)", "A2", "=Costs!A2+1"]);
+    let shows = |first: &str, second: &str| {
+        assert_eq!(
+            (text_of(&project, "A1"), text_of(&project, "A2")),
+            (first.into(), second.into())
+        );
+    };
+    shows("15", "11");
+    done(&project, &["sheets", "delete", "Costs"]);
+    shows("#REF!", "#REF!");
+    let undone = done(&project, &["undo"]);
+    assert!(undone.stdout.ends_with("\ntook back: 2 cells, 1 sheet, 2 formulas\n"), "{undone:?}");
+    shows("15", "11");
+    let before = position_in(&done(&project, &["set", "--sheet", "Costs", "A1", "6"]));
+    shows("18", "13");
+    fill_up(&project);
+    done(&project, &["rows", "delete", "2", "--sheet", "Costs"]);
+    done(&project, &["sheets", "delete", "Costs"]);
+    shows("#REF!", "#REF!");
+    done(&project, &["revert", "--to", &before]);
+    assert_eq!(formula_of(&project, "A2"), "=Costs!A2+1");
+    shows("18", "13");
 }
 
 #[test]

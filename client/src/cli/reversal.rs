@@ -10,6 +10,9 @@ use crate::editor::AppliedEdit;
 const SHEET_RECOVERED: &str =
     "The recovered sheet has a new number; pending edits of the old sheet do not affect it.";
 
+const FORMULAS_INCOMPLETE: &str =
+    "Too many formulas refer to the recovered cells: some of them may still have lost references.";
+
 /// Prints `summary`, followed by the numbers of cells, rows, columns and sheets that were restored
 /// or left. The response to a repeated request may lack these numbers; then only `summary` is
 /// printed.
@@ -30,6 +33,9 @@ fn report_lines(report: &ReversalReport) -> Vec<String> {
     let mut lines = vec![format!("took back: {}", report.restored)];
     if !report.left.is_zero() {
         lines.push(format!("left, because they were changed since: {}", report.left));
+    }
+    if report.formulas_incomplete {
+        lines.push(FORMULAS_INCOMPLETE.to_owned());
     }
     lines
 }
@@ -53,5 +59,7 @@ mod tests {
         report.left.rows = 1;
         let left = "left, because they were changed since: 1 row";
         assert_eq!(report_lines(&report), ["took back: 2 cells", left]);
+        report.formulas_incomplete = true;
+        assert_eq!(report_lines(&report), ["took back: 2 cells", left, FORMULAS_INCOMPLETE]);
     }
 }

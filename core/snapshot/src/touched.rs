@@ -8,6 +8,7 @@ use super::fold::{FoldedLevel, FoldedSheet};
 use super::level::Region;
 use super::merge::Window;
 use cellar_base::limits::MAX_BAND_CELLS;
+use cellar_sheet::a1::{Rectangle, SheetArea};
 use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
@@ -63,6 +64,57 @@ pub fn touched_cells(
         }
     }
     touched_by_sheet
+}
+
+/// Returns the rows, columns and sheets of the older state that the entries deleted. Arguments are
+/// those of [`touched_cells`]. Rows and columns that an insertion pushed beyond the end of the sheet
+/// are not included.
+#[must_use]
+pub fn deleted_areas(
+    old_metadata: &WorkbookMetadata,
+    new_metadata: &WorkbookMetadata,
+    level: &FoldedLevel,
+) -> Vec<SheetArea> {
+    let mut areas = Vec::new();
+    for (sheet, old_sheet) in &old_metadata.sheets {
+        if !new_metadata.sheets.contains_key(sheet) {
+            areas.push(SheetArea { sheet: *sheet, cells: Rectangle::EVERYTHING });
+            continue;
+        }
+        let Some(folded) = level.sheets.iter().find(|folded| folded.sheet == *sheet) else {
+            continue;
+        };
+        let Extent { rows, columns } = old_sheet.extent;
+        for span in deleted_inside(&folded.moves.rows, rows, Axis::Rows).iter() {
+            areas.push(area_of(*sheet, Axis::Rows, span));
+        }
+        for span in deleted_inside(&folded.moves.columns, columns, Axis::Columns).iter() {
+            areas.push(area_of(*sheet, Axis::Columns, span));
+        }
+    }
+    areas
+}
+
+/// Returns the deleted rows or columns. If they are the last ones of the largest possible sheet, only
+/// those in the used range are included.
+fn deleted_inside(map: &AxisMap, used_length: u32, axis: Axis) -> Spans {
+    let limit = axis.limit();
+    let inside = |span: Span| {
+        let end = if span.end() < limit { span.end() } else { used_length.min(limit) };
+        Span { count: end.saturating_sub(span.first), ..span }
+    };
+    Spans::from_sorted(deleted_lines(map).iter().map(inside).collect())
+}
+
+/// Returns all cells in these rows or columns. `span` must not be empty.
+fn area_of(sheet: SheetId, axis: Axis, span: Span) -> SheetArea {
+    let Rectangle { mut first, mut last } = Rectangle::EVERYTHING;
+    let last_line = span.end().saturating_sub(1);
+    match axis {
+        Axis::Rows => (first.row, last.row) = (span.first, last_line),
+        Axis::Columns => (first.column, last.column) = (span.first, last_line),
+    }
+    SheetArea { sheet, cells: Rectangle { first, last } }
 }
 
 impl TouchedCells {

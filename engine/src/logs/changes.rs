@@ -7,12 +7,13 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
+use cellar_sheet::a1::SheetArea;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{Workbook, WorkbookDiff, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
-use cellar_snapshot::touched::{TouchedCells, touched_cells};
+use cellar_snapshot::touched::{TouchedCells, deleted_areas, touched_cells};
 
 use super::committed::{EntryCursor, ReadUntil};
 use super::{LogError, LogHead, Logs, View};
@@ -30,6 +31,8 @@ pub(super) enum ImportedCells {
 pub(super) struct Changes {
     /// Contains only cells that the entries touched.
     pub(super) before: Workbook,
+    /// The rows, columns and sheets that the entries deleted, in the coordinates of the state before.
+    pub(super) deleted: Vec<SheetArea>,
     operations: Vec<Operation>,
     /// Sheets that were deleted again are omitted. Empty if the cells were not read.
     imported: BTreeMap<SheetId, PlacedCells>,
@@ -103,6 +106,7 @@ impl Logs {
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
+        let deleted = deleted_areas(&view_before.metadata, &metadata_after, &level);
         let before = view_before.read_touched_cells(&touched_cells).await?;
         let imported = match imported_cells {
             ImportedCells::Omit => BTreeMap::new(),
@@ -111,7 +115,7 @@ impl Logs {
                 read_imported_cells(import_view, &operations, &metadata_after).await?
             }
         };
-        Ok(Changes { before, operations, imported })
+        Ok(Changes { before, deleted, operations, imported })
     }
 
     /// Returns the differences between two logs that have the same state at `shared_position`. Reads

@@ -40,9 +40,30 @@ impl View {
         areas: &[SheetArea],
         bounds: DependentBounds,
     ) -> Result<DependentFormulas, LogError> {
+        self.search_formulas(|state| DependentSearch::new(state, areas, bounds)).await
+    }
+
+    /// Returns the formulas outside of `areas` that lose references if the areas are deleted. The
+    /// areas are whole rows, columns or sheets.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`View::formulas_reading`].
+    pub(super) async fn formulas_losing_references(
+        &mut self,
+        areas: &[SheetArea],
+        bounds: DependentBounds,
+    ) -> Result<DependentFormulas, LogError> {
+        self.search_formulas(|state| DependentSearch::of_lost_references(state, areas, bounds))
+            .await
+    }
+
+    async fn search_formulas<'a>(
+        &'a mut self,
+        start: impl FnOnce(SearchedState<'a>) -> DependentSearch<'a>,
+    ) -> Result<DependentFormulas, LogError> {
         let Self { family, root, newest_level: tail, metadata, objects, store, .. } = self;
-        let state = SearchedState { root: root.as_deref(), tail, metadata };
-        let mut search = DependentSearch::new(state, areas, bounds);
+        let mut search = start(SearchedState { root: root.as_deref(), tail, metadata });
         loop {
             let step = search.step(objects);
             match step.map_err(|error| snapshot_fault(*family, &error))? {

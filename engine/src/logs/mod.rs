@@ -18,6 +18,7 @@ mod imports;
 mod inherited;
 mod load;
 mod lost_cells;
+mod lost_references;
 mod merge;
 mod numbering;
 mod pages;

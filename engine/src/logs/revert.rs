@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;
-use cellar_log::append::{Resolution, ResolutionRequest};
+use cellar_log::append::ResolutionRequest;
 use cellar_log::transform::transform;
 use cellar_log::viewpoint::Viewpoint;
 use cellar_sheet::operation::{
@@ -15,6 +15,7 @@ use cellar_sheet::workbook::{
     PartFault, Reversal, Workbook, revert, revert_range, revert_sheet, sheet_in_place,
 };
 
+use super::lost_references::{LostReferences, RestoringOperations};
 use super::resolve::Resolved;
 use super::{LogError, Logs};
 
@@ -43,10 +44,15 @@ impl Logs {
             let detail = if is_head { describe_no_difference(reverted) } else { missing() };
             return nothing_to_revert(detail);
         }
-        let changes = match self.read_changes(log_id, target, head).await {
+        let mut changes = match self.read_changes(log_id, target, head).await {
             Ok(changes) => changes,
             Err(LogError::NoSuchPosition { .. }) => return nothing_to_revert(missing()),
             Err(error) => return Err(error),
+        };
+        // A revert of a range inserts no rows and columns.
+        let lost_references = match reverted.range() {
+            None => self.add_formulas_that_lost_references(log_id, target, &mut changes).await?,
+            Some(_) => LostReferences::Complete,
         };
         let (before, now) = (&changes.before, &changes.state_after()?);
         let restorable = self.restorable_imports(log_id, target, before, now).await?;
@@ -70,8 +76,10 @@ impl Logs {
             Ok(reversal) if reversal.operations.is_empty() => {
                 nothing_to_revert(describe_no_difference(reverted))
             }
-            Ok(Reversal { operations, report }) => {
-                Ok(Resolved { resolution: Resolution::new(head, operations), report })
+            Ok(reversal) => {
+                let (mut operations, report) = (RestoringOperations::default(), reversal.report);
+                operations.add(reversal);
+                Ok(operations.resolve(head, Operation::Revert(reverted), report, lost_references))
             }
         }
     }

@@ -5,15 +5,15 @@ use std::ops::ControlFlow;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::append::Resolution;
 use cellar_log::entry::{Entry, Mutation};
-use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason, SheetId};
+use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason, SheetId, Undo};
 use cellar_sheet::workbook::{
     ImportedSheet, RestorableImports, ReversalCounts, ReversalReport, Workbook, undo_with_imports,
 };
 
 use super::changes::ImportedCells;
 use super::committed::ReadUntil;
+use super::lost_references::{LostReferences, RestoringOperations};
 use super::resolve::Resolved;
 use super::reversals::{AppliedReversal, is_any_reversed, reversals_in};
 use super::workbook::Replay;
@@ -32,6 +32,8 @@ pub(super) struct UndoStates {
     /// Undos and reverts after the first entry to undo, from oldest to newest. Rejected ones are not
     /// included.
     reversals: Vec<AppliedReversal>,
+    /// Whether the states contain all formulas that the entries deprived of references.
+    lost_references: LostReferences,
     latest: Replay,
 }
 
@@ -56,7 +58,9 @@ struct RunImports {
 
 impl UndoStates {
     fn new(target: Position, entries: BTreeSet<Position>, latest: Replay) -> Self {
-        Self { target, entries, runs: Vec::new(), reversals: Vec::new(), latest }
+        let (runs, reversals) = (Vec::new(), Vec::new());
+        let lost_references = LostReferences::Complete;
+        Self { target, entries, runs, reversals, lost_references, latest }
     }
 
     /// The runs are undone from the newest to the oldest, each on the state that the last left.
@@ -69,7 +73,7 @@ impl UndoStates {
             return nothing_to_undo(head, format!("the entry at {target} is already undone"));
         }
         let mut now = self.latest.workbook.clone();
-        let mut operations = Vec::new();
+        let mut operations = RestoringOperations::default();
         let mut report = ReversalReport::default();
         let mut block = None;
         for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
@@ -80,14 +84,15 @@ impl UndoStates {
             for operation in &reversal.operations {
                 now.apply_operation(operation);
             }
-            operations.extend(reversal.operations);
             report = report.plus(reversal.report);
+            operations.add(reversal);
             block = block.or_else(|| self.describe_blocking_import(&imports, &of_run.changed));
         }
         if operations.is_empty() {
             return Resolved::rejected(head, self.reason_for_nothing(block, &report));
         }
-        Resolved { resolution: Resolution::new(head, operations), report }
+        let authored = Operation::Undo(Undo { position: target });
+        operations.resolve(head, authored, report, self.lost_references)
     }
 
     fn exists_now(&self, import: &ImportedSheet) -> bool {
@@ -212,8 +217,12 @@ impl Logs {
         let last = entries.last().copied().unwrap_or(target);
         let read_changes = self.read_changes_with(log_id, before, last, ImportedCells::Omit);
         match read_changes.await {
-            Ok(changes) => {
-                Ok(UndoStates::new(target, entries, Replay::resume(changes.before, start)))
+            Ok(mut changes) => {
+                let lost_references =
+                    self.add_formulas_that_lost_references(log_id, before, &mut changes).await?;
+                let states =
+                    UndoStates::new(target, entries, Replay::resume(changes.before, start));
+                Ok(UndoStates { lost_references, ..states })
             }
             Err(LogError::NoSuchPosition { .. }) => Ok(no_states()),
             Err(error) => Err(error),

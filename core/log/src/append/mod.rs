@@ -40,7 +40,7 @@ pub use machine::Append;
 pub use merge_request::{MergedMutation, MergedOrigin};
 pub use request::{
     ImportRequest, InvalidRequest, NewMutation, Request, Resolution, ResolutionRequest, Target,
-    Upload,
+    Upload, fits_into_entry,
 };
 pub use rules::{Rules, SafetyRule};
 

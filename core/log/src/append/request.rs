@@ -453,6 +453,12 @@ impl RequestMutation {
     }
 }
 
+/// Returns whether an entry can contain the mutation.
+#[must_use]
+pub fn fits_into_entry(mutation: &Mutation) -> bool {
+    rejection_if_too_large(mutation).is_none()
+}
+
 pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     // Encoding cannot fail: the operation has already been validated.
     let encoded_bytes = encoded_mutation_bytes(mutation).unwrap_or(usize::MAX);

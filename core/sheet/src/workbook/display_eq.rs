@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sheet::Sheet;
 use super::stored_formula::StoredFormula;
+use super::undo::cells_that_lost_references;
 use super::{ReversalCounts, SheetReader, Workbook};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
@@ -32,6 +33,33 @@ impl Workbook {
         has_same_names
             && self.names_display_same(later)
             && sheet_pairs.all(|(old_id, new_id)| self.sheet_displays_same(*old_id, later, *new_id))
+            && !self.loses_references_until(later)
+    }
+
+    /// Returns whether formulas that were not changed have lost references until a later state.
+    fn loses_references_until(&self, later: &Self) -> bool {
+        let moved = self.moved_lines_to(later);
+        self.sheets.keys().any(|id| match (self.sheet(*id), later.sheet(*id)) {
+            (Some(old), Some(new)) => !cells_that_lost_references(old, new, &moved).is_empty(),
+            _ => false,
+        })
+    }
+
+    /// Like [`Workbook::sheet_displays_same`] for a sheet that exists in both states, but returns
+    /// `false` if a formula of the sheet has lost a reference within the sheet.
+    pub(super) fn sheet_displays_same_and_keeps_references(
+        &self,
+        later: &Self,
+        sheet: SheetId,
+    ) -> bool {
+        let (Some(old), Some(new)) = (self.sheet(sheet), later.sheet(sheet)) else { return false };
+        let mut moved_within_sheet = MovedLines::default();
+        if let Some(lines) = self.moved_lines_to(later).sheet(sheet) {
+            moved_within_sheet.insert(sheet, lines.clone());
+        }
+        let new = SheetReader { tabs: old.tabs, ..new };
+        self.sheet_displays_same(sheet, later, sheet)
+            && cells_that_lost_references(old, new, &moved_within_sheet).is_empty()
     }
 
     /// Returns what differs in a sheet between this state and a later state, or `None` if the sheet

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cellar_formula::changes::MovedLines;
-use cellar_formula::reference::Reference;
+use cellar_formula::reference::{Ends, Reference};
 use cellar_formula::{Formula, Template};
 
 use super::moves::Moves;
 use crate::a1::CellName;
+use crate::axis_map::Axis;
 use crate::metadata::Tabs;
 use cellar_grid::SheetId;
 
@@ -155,4 +156,33 @@ impl<'a> FormulaReader<'a> {
             _ => older == newer,
         }
     }
+
+    /// Returns whether a formula of the state with the sheets `tabs` refers to a sheet that
+    /// `newer_tabs` does not contain, or whether the first or last row or column of a reference is
+    /// deleted by `moved`, the moves to the state with `newer_tabs`. If the deleted rows and columns
+    /// are inserted again, such a formula does not refer to them.
+    pub(in crate::workbook) fn loses_references(
+        &mut self,
+        formula: &StoredFormula,
+        moved: &MovedLines,
+        newer_tabs: &Tabs,
+    ) -> bool {
+        let (sheet, tabs) = (self.sheet, self.tabs);
+        let Some(template) = self.template(formula) else { return false };
+        let mut references = template.references_at(TEMPLATE_CELL);
+        references.any(|reference| {
+            let Some(number) = reference.sheet_number(sheet) else { return false };
+            let was_deleted = tabs.name(number).is_some() && newer_tabs.name(number).is_none();
+            was_deleted || loses_ends(&reference, number, moved)
+        })
+    }
+}
+
+fn loses_ends(reference: &Reference, sheet: SheetId, moved: &MovedLines) -> bool {
+    let Some(lines) = moved.sheet(sheet) else { return false };
+    [Axis::Rows, Axis::Columns].into_iter().any(|axis| {
+        let is_deleted = |index| lines.axis(axis).line(index).is_none();
+        let ends = reference.area.ends(axis);
+        ends.is_some_and(|Ends { first, last }| is_deleted(first.index) || is_deleted(last.index))
+    })
 }

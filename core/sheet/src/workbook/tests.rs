@@ -2,6 +2,7 @@
 
 mod branches;
 mod formulas;
+mod lost_references;
 mod names;
 mod reversals;
 

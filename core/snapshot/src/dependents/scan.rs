@@ -5,7 +5,7 @@ use crate::merge::{FormulaMapping, PlacedTile, StoredFormula, Window, indices_in
 use crate::tile::TileColumn;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_formula::Template;
-use cellar_sheet::a1::CellName;
+use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::axis_map::Run;
 
 const WHOLE_SHEET: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
@@ -29,6 +29,10 @@ pub(super) fn cells_of_readers(tile: &PlacedTile<'_>, searched: &SearchedCells) 
             cells.extend(rows.map(|row| CellName { row, column: output_column }));
         }
     }
+    let sheet = tile.formulas.sheet;
+    cells.retain(|cell| {
+        searched.includes_formulas_in(sheet, &Rectangle { first: *cell, last: *cell })
+    });
     cells.sort_unstable();
     cells
 }

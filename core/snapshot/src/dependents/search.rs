@@ -8,6 +8,7 @@ use super::{DependentBounds, DependentFormula, DependentFormulas, SearchedState,
 use crate::error::SnapshotError;
 use crate::objects::{Fetch, ObjectRequest, Objects};
 use cellar_base::limits::MAX_DEPENDENT_TILES_AT_ONCE;
+use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 
 /// A search for the formulas that read given cells. Performs no I/O.
@@ -48,8 +49,26 @@ impl<'a> DependentSearch<'a> {
     /// coordinates of the state.
     #[must_use]
     pub fn new(state: SearchedState<'a>, areas: &[SheetArea], bounds: DependentBounds) -> Self {
-        let searched = SearchedCells::new(areas, state.metadata);
-        let sheets = VecDeque::from(state.metadata.tabs.order().to_vec());
+        Self::start(state, SearchedCells::new(areas, state.metadata), bounds)
+    }
+
+    /// Starts a search for the formulas that lose references if `areas` are deleted, which are whole
+    /// rows, columns or sheets: those that name a cell, or the first or last row or column of a
+    /// range, in one of the areas. Formulas in the areas are not searched, and no defined names.
+    #[must_use]
+    pub fn of_lost_references(
+        state: SearchedState<'a>,
+        areas: &[SheetArea],
+        bounds: DependentBounds,
+    ) -> Self {
+        Self::start(state, SearchedCells::deleted(areas), bounds)
+    }
+
+    fn start(state: SearchedState<'a>, searched: SearchedCells, bounds: DependentBounds) -> Self {
+        let order = state.metadata.tabs.order().iter().copied();
+        let is_searched =
+            |sheet: &SheetId| searched.includes_formulas_in(*sheet, &Rectangle::EVERYTHING);
+        let sheets: VecDeque<SheetId> = order.filter(is_searched).collect();
         let found = DependentFormulas { formulas: Vec::new(), complete: true };
         Self { state, searched, bounds, sheets, current: None, found, tiles: 0 }
     }

@@ -8,7 +8,7 @@ use cellar_formula::changes::MovedLines;
 use cellar_formula::expression::{FormulaTraits, Node};
 use cellar_formula::reference::{Area, Reference, ReferenceSheet};
 use cellar_formula::{Formula, ReadAreas};
-use cellar_sheet::a1::Rectangle;
+use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{DefinedName, DefinedNames, Tabs, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
@@ -21,6 +21,17 @@ pub(super) struct SearchedCells {
     names: BTreeSet<String>,
     /// Whether formulas may call names, because the value of a name may be a function.
     may_be_called: bool,
+    searched_references: SearchedReferences,
+}
+
+/// The references that are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SearchedReferences {
+    /// Those to any of the cells.
+    Overlapping,
+    /// Those that would be lost if the cells were deleted: the first or last row or column is among
+    /// the cells.
+    WithDeletedEnds,
 }
 
 /// Rectangles of a sheet that are sorted along one axis.
@@ -45,11 +56,23 @@ impl SortedRectangles {
     }
 
     fn overlap(&self, cells: &Rectangle) -> bool {
+        self.overlapping(cells).next().is_some()
+    }
+
+    /// Returns whether one of the rectangles contains all of the cells.
+    fn cover(&self, cells: &Rectangle) -> bool {
+        let Rectangle { first, last } = *cells;
+        let contains = |other: &Rectangle, cell: CellName| other.contains(cell.row, cell.column);
+        self.overlapping(cells).any(|other| contains(other, first) && contains(other, last))
+    }
+
+    fn overlapping(&self, cells: &Rectangle) -> impl Iterator<Item = &Rectangle> {
         let (first, last) = bounds(cells, self.axis);
         let end = self.rectangles.partition_point(|other| bounds(other, self.axis).0 <= last);
         let candidates = self.rectangles.iter().zip(&self.largest_ends).take(end).rev();
-        let mut reachable = candidates.take_while(|(_, largest_end)| **largest_end >= first);
-        reachable.any(|(other, _)| other.overlaps(cells))
+        let reachable = candidates.take_while(move |(_, largest_end)| **largest_end >= first);
+        let cells = *cells;
+        reachable.map(|(other, _)| other).filter(move |other| other.overlaps(&cells))
     }
 }
 
@@ -62,6 +85,17 @@ fn bounds(cells: &Rectangle, axis: Axis) -> (u32, u32) {
 
 impl SearchedCells {
     pub(super) fn new(areas: &[SheetArea], metadata: &WorkbookMetadata) -> Self {
+        let mut searched = Self::of(areas, SearchedReferences::Overlapping);
+        searched.add_names(metadata);
+        searched
+    }
+
+    /// The formulas in the deleted cells are not searched.
+    pub(super) fn deleted(areas: &[SheetArea]) -> Self {
+        Self::of(areas, SearchedReferences::WithDeletedEnds)
+    }
+
+    fn of(areas: &[SheetArea], searched_references: SearchedReferences) -> Self {
         let mut rectangles: BTreeMap<SheetId, Vec<Rectangle>> = BTreeMap::new();
         for area in areas {
             rectangles.entry(area.sheet).or_default().push(area.cells);
@@ -70,9 +104,17 @@ impl SearchedCells {
             .into_iter()
             .map(|(sheet, rectangles)| (sheet, SortedRectangles::new(rectangles)))
             .collect();
-        let mut searched = Self { by_sheet, names: BTreeSet::new(), may_be_called: false };
-        searched.add_names(metadata);
-        searched
+        Self { by_sheet, names: BTreeSet::new(), may_be_called: false, searched_references }
+    }
+
+    /// Returns whether the formulas of these cells are searched.
+    pub(super) fn includes_formulas_in(&self, sheet: SheetId, cells: &Rectangle) -> bool {
+        match self.searched_references {
+            SearchedReferences::Overlapping => true,
+            SearchedReferences::WithDeletedEnds => {
+                !self.by_sheet.get(&sheet).is_some_and(|deleted| deleted.cover(cells))
+            }
+        }
     }
 
     /// Adds names until no other name reads the cells through them.
@@ -159,9 +201,31 @@ impl SearchedCells {
     }
 
     fn overlap(&self, sheet: SheetId, area: &Area) -> bool {
-        let cells = self.by_sheet.get(&sheet).zip(area.rectangle());
-        cells.is_some_and(|(searched, cells)| searched.overlap(&cells))
+        let Some((searched, cells)) = self.by_sheet.get(&sheet).zip(area.rectangle()) else {
+            return false;
+        };
+        match self.searched_references {
+            SearchedReferences::Overlapping => searched.overlap(&cells),
+            SearchedReferences::WithDeletedEnds => {
+                let mut edges = edges(area, cells);
+                edges.any(|edge| searched.cover(&edge))
+            }
+        }
     }
+}
+
+/// Returns the first and last row and column of a reference, as far as it names them.
+fn edges(area: &Area, cells: Rectangle) -> impl Iterator<Item = Rectangle> {
+    let Rectangle { first, last } = cells;
+    let (first_row, last_row) =
+        (CellName { row: first.row, ..last }, CellName { row: last.row, ..first });
+    let (first_column, last_column) =
+        (CellName { column: first.column, ..last }, CellName { column: last.column, ..first });
+    let rows = [Rectangle { first, last: first_row }, Rectangle { first: last_row, last }];
+    let columns = [Rectangle { first, last: first_column }, Rectangle { first: last_column, last }];
+    let rows = area.ends(Axis::Rows).map(|_| rows);
+    let columns = area.ends(Axis::Columns).map(|_| columns);
+    rows.into_iter().chain(columns).flatten()
 }
 
 /// Returns whether the value of a name may be a function: a `LAMBDA`, or one that is named without

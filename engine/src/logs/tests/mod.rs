@@ -9,6 +9,7 @@ mod forks;
 mod formats;
 mod formulas;
 pub(crate) mod imports;
+mod lost_references;
 mod merge;
 mod positions;
 mod revert;

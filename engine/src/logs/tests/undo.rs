@@ -85,7 +85,7 @@ async fn an_undo_reports_what_it_took_back_and_what_it_left() {
     let asked = undo(1, at(0, 2), at(0, 2));
     let undone = logs.append(asked.clone()).await.unwrap();
     let counts = |cells| ReversalCounts { cells, ..ReversalCounts::default() };
-    let report = ReversalReport { restored: counts(2), left: counts(1) };
+    let report = ReversalReport { restored: counts(2), left: counts(1), ..Default::default() };
     assert_eq!(undone.results[0].reversal, Some(report));
     let again = logs.append(asked).await.unwrap();
     assert_eq!((again.results[0].duplicate, again.results[0].reversal), (true, None));

@@ -44,6 +44,34 @@ pub(super) fn changed_cells(
     changes
 }
 
+/// Returns the cells whose formulas were not changed, but have lost references between two states.
+/// `moved` leads from the older to the newer state. Only references to rows and columns that it
+/// deletes, and to sheets that are not in the tabs of `newer`, count.
+pub(in crate::workbook) fn cells_that_lost_references(
+    older: SheetReader<'_>,
+    newer: SheetReader<'_>,
+    moved: &MovedLines,
+) -> Vec<CellId> {
+    let (mut older_formulas, mut newer_formulas) = (older.formulas(), newer.formulas());
+    let mut cells = Vec::new();
+    for (id, cell) in &older.sheet.cells {
+        let (Some(formula), Some(newer_formula)) = (&cell.formula, newer.formula(*id)) else {
+            continue;
+        };
+        if older_formulas.loses_references(formula, moved, newer.tabs)
+            && older_formulas.only_moved(
+                Some(formula),
+                moved,
+                Some(newer_formula),
+                &mut newer_formulas,
+            )
+        {
+            cells.push(*id);
+        }
+    }
+    cells
+}
+
 /// Returns whether a sheet was neither edited nor formatted between two states.
 pub(super) fn is_unchanged_sheet(
     older: SheetReader<'_>,

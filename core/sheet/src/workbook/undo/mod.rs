@@ -4,7 +4,7 @@
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
 //! and columns are matched by id. The following effects of the entry are kept:
 //!
-//! - Cells that were edited later.
+//! - Cells that were edited later, also those with formulas that lost references.
 //! - Inserted rows and columns that are no longer blank.
 //! - Range formats of a sheet, if any of them was set later.
 //! - Defined names that were set or deleted later.
@@ -14,13 +14,16 @@
 //!
 //! If nothing was changed later, an undo restores all cells, displayed formats, sheet names and
 //! defined names. A deleted sheet is added again at its place in the tab order, with a new number. The
-//! formula of a restored cell refers to the cells to which it referred before. Formulas of other cells
-//! that have lost a reference, because the entry deleted its cells, are not restored.
+//! formula of a restored cell refers to the cells to which it referred before. So do formulas of other
+//! cells that have lost references because the entry deleted rows, columns or sheets, if the three
+//! states contain these cells.
 
 mod cell_changes;
 mod formulas;
+mod lost_references;
 mod names;
 mod part;
+mod replaced_lines;
 mod report;
 mod restore;
 mod sheet;
@@ -32,6 +35,7 @@ pub use restore::{RestorableImport, RestorableImports};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SheetChange, SheetDiff, Workbook};
+pub(super) use cell_changes::cells_that_lost_references;
 use cell_changes::is_unchanged_sheet;
 use cellar_formula::changes::{MovedLines, SheetLines};
 
@@ -92,6 +96,7 @@ pub fn undo_with_imports(
         builder.restore_contents(sheet_undo);
     }
     builder.restore_defined_names(before, after, now);
+    builder.restore_lost_references(before.sheets.keys().copied());
     builder.finish()
 }
 
@@ -118,6 +123,8 @@ struct UndoBuilder<'a> {
     moved_by_undo: MovedLines,
     workbook: Workbook,
     operations: Vec<Operation>,
+    /// How many of the operations, at the end, restore lost references.
+    formula_operations: usize,
     report: ReversalReport,
     imports: &'a [ImportedSheet],
     restorable: &'a RestorableImports,
@@ -155,6 +162,7 @@ impl<'a> UndoBuilder<'a> {
             moved_by_undo: MovedLines::default(),
             workbook: now.clone(),
             operations: Vec::new(),
+            formula_operations: 0,
             report: ReversalReport::default(),
             imports,
             restorable,
@@ -166,7 +174,8 @@ impl<'a> UndoBuilder<'a> {
     }
 
     fn finish(self) -> Reversal {
-        Reversal { operations: self.operations, report: self.report }
+        let Self { operations, formula_operations, report, .. } = self;
+        Reversal { operations, formula_operations, report }
     }
 
     fn keeps(&self, sheet: SheetId) -> bool {

@@ -57,7 +57,7 @@ impl UndoBuilder<'_> {
     }
 
     /// Returns the maps from the sheet before the entry to the sheet after the undo.
-    fn lines_of_undo(&self, before: &Workbook, sheet: SheetId) -> Option<SheetLines> {
+    pub(super) fn lines_of_undo(&self, before: &Workbook, sheet: SheetId) -> Option<SheetLines> {
         let lines = self.changed_lines.get(&sheet).cloned();
         lines.or_else(|| before.sheet_lines_to(&self.workbook, sheet))
     }

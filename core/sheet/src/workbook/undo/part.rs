@@ -59,7 +59,7 @@ pub fn revert_sheet(
         // Another sheet may have taken the name: then only the content can be as before.
         let diffs = before.diff_by_number(now).sheets;
         if let Some(diff) = diffs.iter().find(|diff| diff.sheet == sheet)
-            && !before.sheet_displays_same(sheet, now, sheet)
+            && !before.sheet_displays_same_and_keeps_references(now, sheet)
         {
             sheet_undo = builder.undo_lines(diff);
         }
@@ -70,6 +70,7 @@ pub fn revert_sheet(
     builder.restore_contents_of_sheets();
     if let Some(sheet_undo) = &sheet_undo {
         builder.restore_contents(sheet_undo);
+        builder.restore_lost_references([sheet]);
     }
     Ok(builder.finish())
 }
@@ -113,7 +114,12 @@ pub fn revert_range(
 
 fn is_as_before(before: &Workbook, now: &Workbook, sheet: SheetId, current_sheet: SheetId) -> bool {
     let has_same_name = before.tabs().name(sheet) == now.tabs().name(current_sheet);
-    has_same_name && before.sheet_displays_same(sheet, now, current_sheet)
+    let displays_same = if sheet == current_sheet {
+        before.sheet_displays_same_and_keeps_references(now, sheet)
+    } else {
+        before.sheet_displays_same(sheet, now, current_sheet)
+    };
+    has_same_name && displays_same
 }
 
 impl UndoBuilder<'_> {

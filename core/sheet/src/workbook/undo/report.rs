@@ -14,6 +14,9 @@ use cellar_grid::Axis;
 pub struct Reversal {
     /// Operations in order. Empty if there is nothing to reverse.
     pub operations: Vec<Operation>,
+    /// How many of the operations, at the end, only restore references of formulas in other cells.
+    /// They may be omitted.
+    pub formula_operations: usize,
     /// Numbers of restored and of left parts of the spreadsheet.
     pub report: ReversalReport,
 }
@@ -27,6 +30,10 @@ pub struct ReversalReport {
     /// Parts of the spreadsheet that the reversed edits changed, and that stay as they are, because
     /// they were changed again later.
     pub left: ReversalCounts,
+    /// Whether other formulas may still have lost references, because the formulas are too many to be
+    /// searched or restored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub formulas_incomplete: bool,
 }
 
 /// Numbers of parts of a spreadsheet that the reversed edits changed.
@@ -48,13 +55,21 @@ pub struct ReversalCounts {
     /// Names that formulas use.
     #[serde(default)]
     pub defined_names: u64,
+    /// Formulas in other cells that lost references, because the reversed edits deleted rows, columns
+    /// or sheets.
+    #[serde(default)]
+    pub formulas: u64,
 }
 
 impl ReversalReport {
     /// Returns the report of two reversals together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { restored: self.restored.plus(other.restored), left: self.left.plus(other.left) }
+        Self {
+            restored: self.restored.plus(other.restored),
+            left: self.left.plus(other.left),
+            formulas_incomplete: self.formulas_incomplete || other.formulas_incomplete,
+        }
     }
 }
 
@@ -68,6 +83,7 @@ impl ReversalCounts {
             names: self.names.saturating_add(other.names),
             formats: self.formats.saturating_add(other.formats),
             defined_names: self.defined_names.saturating_add(other.defined_names),
+            formulas: self.formulas.saturating_add(other.formulas),
         }
     }
 
@@ -102,6 +118,7 @@ impl fmt::Display for ReversalCounts {
             (self.names, "sheet name", "sheet names"),
             (self.formats, "format of a range", "formats of ranges"),
             (self.defined_names, "name", "names"),
+            (self.formulas, "formula", "formulas"),
         ];
         let present = parts.into_iter().filter(|(number, ..)| *number > 0);
         let texts: Vec<String> =

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::UndoBuilder;
 use super::cell_changes::{CellChange, changed_cells};
+use super::replaced_lines::with_replaced_lines;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::GENERAL;
 use crate::metadata::{FormatLayer, RangeFormat};
@@ -129,9 +130,9 @@ impl<'a> UndoBuilder<'a> {
         let operation_count = self.operations.len();
         self.delete_inserted(id, Axis::Rows, &diff.rows.inserted, &states);
         self.delete_inserted(id, Axis::Columns, &diff.columns.inserted, &states);
-        let before = before.sheet;
-        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, before)?;
-        let column_map = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, before)?;
+        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, &states)?;
+        let column_map =
+            self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, &states)?;
         let lines = SheetLines::of_axis_maps(row_map.clone(), column_map.clone());
         if self.operations.len() > operation_count {
             self.moved_by_undo.insert(id, lines.clone());
@@ -169,7 +170,7 @@ impl<'a> UndoBuilder<'a> {
         let before = states.before.sheet.cells.get(cell_id).unwrap_or(&blank);
         if change.content {
             let own_sheet = states.before.id;
-            let restored = |formula| self.restored_formula(own_sheet, formula, formulas);
+            let restored = |formula| self.restored_formula(own_sheet, formula, formulas, None);
             edit.value = Some(before.value.clone());
             edit.formula = before.formula.as_ref().map(restored);
         }
@@ -206,22 +207,27 @@ impl<'a> UndoBuilder<'a> {
     }
 
     /// Inserts deleted rows or columns again, each before the first of its successors that still
-    /// exists. Returns the axis map from the sheet before the entry to the sheet after the
-    /// insertion.
+    /// exists. A successor that an undo of another entry has restored exists, although it has a new
+    /// id. Returns the axis map from the sheet before the entry to the sheet after the insertion.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
         axis: Axis,
         deleted: &Spans,
-        before: &Sheet,
+        states: &SheetStates<'_>,
     ) -> Option<AxisMap> {
         self.report.restored.add_lines(axis, deleted.count());
         let current_order = self.workbook.sheet(id)?.sheet.order(axis);
-        let mut map = before.order(axis).map_to(current_order, axis);
+        let (before_order, after_order) =
+            (states.before.sheet.order(axis), states.after.sheet.order(axis));
+        let mut map = before_order.map_to(current_order, axis);
+        let moved_since = with_replaced_lines(after_order.map_to(current_order, axis), axis);
+        let mut places = before_order.map_to(after_order, axis).then(&moved_since);
         // Inserting the last span first keeps the insertion points of the other spans valid.
         for span in deleted.iter().rev() {
-            let all_were_deleted = map.runs().is_empty();
-            let before_index = if all_were_deleted { 0 } else { map.insertion_point(span.end()) };
+            let all_were_deleted = places.runs().is_empty();
+            let before_index =
+                if all_were_deleted { 0 } else { places.insertion_point(span.end()) };
             let insert = InsertBefore { sheet: id, before: before_index, count: span.count };
             self.push(match axis {
                 Axis::Rows => Operation::InsertRows(insert),
@@ -230,6 +236,7 @@ impl<'a> UndoBuilder<'a> {
             let insertion_map = AxisMap::insert(axis, before_index, span.count);
             let reinserted_run = Run { src: span.first, dst: before_index, len: span.count };
             map = map.then(&insertion_map).with_run(reinserted_run);
+            places = places.then(&insertion_map).with_run(reinserted_run);
         }
         Some(map)
     }
@@ -310,7 +317,8 @@ impl<'a> UndoBuilder<'a> {
         let mut formulas = deleted.formulas();
         let cell_edits = edits_of_stored_cells(deleted.sheet, |(row, column), cell| {
             let StoredCell { value, formula, format } = cell;
-            let restored = |formula| self.restored_formula(deleted.id, formula, &mut formulas);
+            let restored =
+                |formula| self.restored_formula(deleted.id, formula, &mut formulas, None);
             let formula = formula.as_ref().map(restored);
             CellEdit { row, column, value: Some(value.clone()), formula, format: format.clone() }
         });

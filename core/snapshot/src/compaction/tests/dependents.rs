@@ -33,11 +33,27 @@ impl Store {
         areas: &[SheetArea],
         bounds: DependentBounds,
     ) -> (DependentFormulas, LoadedObjects) {
+        self.search(tail, |state| DependentSearch::new(state, areas, bounds))
+    }
+
+    /// Returns the formulas at the root that lose references if the areas are deleted.
+    pub(super) fn formulas_losing_references(&self, areas: &[SheetArea]) -> Vec<DependentFormula> {
+        let (found, _) = self
+            .search(&[], |state| DependentSearch::of_lost_references(state, areas, ALL_FORMULAS));
+        assert!(found.complete);
+        found.formulas
+    }
+
+    fn search(
+        &self,
+        tail: &[Operation],
+        start: impl for<'a> FnOnce(SearchedState<'a>) -> DependentSearch<'a>,
+    ) -> (DependentFormulas, LoadedObjects) {
         let mut fold = Fold::new(self.base().metadata);
         fold.apply_operations(tail).unwrap();
         let (metadata, tail) = fold.finish();
         let state = SearchedState { root: self.root.as_ref(), tail: &tail, metadata: &metadata };
-        let mut search = DependentSearch::new(state, areas, bounds);
+        let mut search = start(state);
         let (mut objects, mut loaded) = (Objects::default(), LoadedObjects::default());
         loop {
             match search.step(&mut objects).unwrap() {
@@ -256,6 +272,35 @@ fn only_tiles_with_formulas_are_loaded() {
     let (found, loaded) = store.formulas_reading(&[], &[area("A1")], ALL_FORMULAS);
     assert_eq!(found.formulas.len(), 1);
     assert!(loaded.tiles <= 1, "{loaded:?}");
+}
+
+#[test]
+fn formulas_with_deleted_ends_lose_references() {
+    let mut store = Store::default();
+    let texts = [
+        "=$B$5",
+        "=SUM($B$5:$B$9)",
+        "=SUM($B$1:$B$5)",
+        "=SUM($B$1:$B$9)",
+        "=SUM(B:B)",
+        "=SUM(1:4)",
+        "=SUM(4:5)",
+        "=SUM($B$9:$D$9)",
+        "=SUM($A$9:$C$9)",
+        "=SUM(C:F)",
+        "=missing!B5",
+    ];
+    store.compact(&(0..).zip(texts).map(|(row, text)| formula(row, 5, text)).collect::<Vec<_>>());
+    let lost = |areas: &[SheetArea]| -> Vec<String> {
+        let found = store.formulas_losing_references(areas);
+        found.iter().map(|formula| formula.cell.to_string()).collect()
+    };
+    // The formula in row 5 is deleted itself.
+    assert_eq!(lost(&[area("5:5")]), ["F1", "F2", "F3", "F7"]);
+    assert_eq!(lost(&[area("4:6"), area("C:D")]), ["F1", "F2", "F3", "F7", "F8", "F9", "F10"]);
+    assert_eq!(lost(&[area("1:1")]), ["F3", "F4", "F6"]);
+    let everything = SheetArea { sheet: SheetId::FIRST, cells: Rectangle::EVERYTHING };
+    assert_eq!(lost(&[everything]), Vec::<String>::new());
 }
 
 /// Returns the number of tiles that a search for the formulas that read a range loads, and the number

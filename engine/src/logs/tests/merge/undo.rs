@@ -75,3 +75,45 @@ async fn edits_of_others_during_and_after_the_merge_stay() {
         [(0, "a"), (1, "alice's"), (2, "c"), (500, "later"), (998, "after"), (999, "during")];
     assert_eq!(world.column(log()).await, shown(&expected));
 }
+
+/// Sets the formula of D1.
+fn set_formula(text: &str) -> Operation {
+    let (value, formula) = (Some(Value::Empty), Some(text.to_owned()));
+    let edit = CellEdit { row: 0, column: 3, value, formula, format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
+}
+
+async fn formula(world: &World) -> Option<String> {
+    let read = world.logs().cells(log(), &everything(None)).await.unwrap();
+    let found = read.cells.into_iter().find(|cell| (cell.row, cell.column) == (0, 3));
+    found.and_then(|found| found.cell.formula)
+}
+
+#[tokio::test]
+async fn references_lost_in_several_parts_of_a_merge_are_restored() {
+    const FORMULA: &str = "=SUM(A1:A3)+A3+A2";
+    let mut world = World::new().await;
+    let fork = world.fork;
+    world.edit(log(), "alice", set_formula(FORMULA)).await;
+    world.edit(fork, "bob", delete(2, 1)).await;
+    let count = u32::try_from(MAX_MERGED_ENTRIES_PER_REQUEST).unwrap();
+    for row in 10..9 + count {
+        world.edit(fork, "bob", set(row, "bob's")).await;
+    }
+    world.edit(fork, "bob", delete(1, 1)).await;
+    let merged = world.logs().merge(&world.request()).await.unwrap();
+    assert_eq!(merged.remaining, 1);
+    world.edit(log(), "alice", set(999, "during")).await;
+    let rest = world.logs().merge(&world.request()).await.unwrap();
+    assert_eq!(formula(&world).await.as_deref(), Some("=SUM(A1:A1)+#REF!+#REF!"));
+    world.edit(log(), "alice", undo(rest.edits[0].merged_as.unwrap())).await;
+    assert_eq!(formula(&world).await.as_deref(), Some(FORMULA));
+    let read = world.logs().cells(log(), &everything(None)).await.unwrap();
+    let column: Vec<(u32, String)> = read
+        .cells
+        .iter()
+        .filter(|cell| cell.column == 0)
+        .map(|placed| (placed.row, placed.cell.text()))
+        .collect();
+    assert_eq!(column, shown(&[(0, "a"), (1, "b"), (2, "c"), (1000, "during")]));
+}

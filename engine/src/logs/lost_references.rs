@@ -1,0 +1,143 @@
+//! Finds the formulas that lost references because rows, columns or sheets were deleted. An undo or
+//! revert of the deletion restores these references.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cellar_base::identity::LogId;
+use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_ENTRY_BODY_BYTES, MAX_UNDO_FORMULAS};
+use cellar_base::position::Position;
+use cellar_log::append::{Resolution, fits_into_entry};
+use cellar_log::entry::Mutation;
+use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::metadata::Extent;
+use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::workbook::{Reversal, ReversalReport};
+use cellar_snapshot::dependents::{DependentBounds, DependentFormulas};
+use cellar_snapshot::touched::TouchedCells;
+
+use super::changes::Changes;
+use super::resolve::Resolved;
+use super::{LogError, Logs, View};
+
+/// Whether all formulas that lost references are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LostReferences {
+    Complete,
+    /// Formulas are too many or damaged.
+    Incomplete,
+}
+
+/// The operations of an undo or revert, with and without those that restore references of other
+/// formulas.
+#[derive(Default)]
+pub(super) struct RestoringOperations {
+    all: Vec<Operation>,
+    without_formulas: Vec<Operation>,
+}
+
+impl RestoringOperations {
+    /// Adds the reversal of older entries.
+    pub(super) fn add(&mut self, reversal: Reversal) {
+        let Reversal { operations, formula_operations, .. } = reversal;
+        let others = operations.len().saturating_sub(formula_operations);
+        self.without_formulas.extend(operations.iter().take(others).cloned());
+        self.all.extend(operations);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Omits the references of other formulas if the entry would be too large. `authored` is the
+    /// undo or revert.
+    pub(super) fn resolve(
+        self,
+        state_position: Position,
+        authored: Operation,
+        mut report: ReversalReport,
+        lost_references: LostReferences,
+    ) -> Resolved {
+        let Self { all, without_formulas } = self;
+        report.formulas_incomplete |= lost_references == LostReferences::Incomplete;
+        let mutation = Mutation { base: Position::FIRST, authored, committed: Some(all) };
+        let is_too_large = !fits_into_entry(&mutation);
+        let mut operations = mutation.committed.unwrap_or_default();
+        if is_too_large && !without_formulas.is_empty() {
+            operations = without_formulas;
+            report.formulas_incomplete |= report.restored.formulas > 0;
+            report.restored.formulas = 0;
+        }
+        Resolved { resolution: Resolution::new(state_position, operations), report }
+    }
+}
+
+impl Logs {
+    /// Adds the formulas at `position` that lost references by the changes to the state before the
+    /// changes.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LogError::TooLarge`] if the state exceeds the memory limit, or another [`LogError`]
+    /// if the log cannot be read.
+    pub(super) async fn add_formulas_that_lost_references(
+        &self,
+        log_id: LogId,
+        position: Position,
+        changes: &mut Changes,
+    ) -> Result<LostReferences, LogError> {
+        if changes.deleted.is_empty() {
+            return Ok(LostReferences::Complete);
+        }
+        let mut view = self.open_view(log_id, Some(position), None).await?;
+        match view.add_formulas_that_lost_references(changes).await {
+            // The undo must restore the other cells.
+            Err(error @ LogError::Snapshot(_)) => {
+                tracing::warn!(%log_id, %error, "formulas that lost references cannot be read");
+                Ok(LostReferences::Incomplete)
+            }
+            added => added,
+        }
+    }
+}
+
+impl View {
+    async fn add_formulas_that_lost_references(
+        &mut self,
+        changes: &mut Changes,
+    ) -> Result<LostReferences, LogError> {
+        let bounds = DependentBounds { formulas: MAX_UNDO_FORMULAS, tiles: MAX_DEPENDENT_TILES };
+        let found = self.formulas_losing_references(&changes.deleted, bounds).await?;
+        let mut bytes = 0_usize;
+        for (sheet, touched) in cells_to_read(&found) {
+            for part in touched.windows() {
+                let mut cells = self.read_stored_cells(sheet, &part.window).await?;
+                cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
+                let cells_bytes: usize = cells.iter().map(|(_, cell)| cell_bytes(cell)).sum();
+                bytes = bytes.saturating_add(cells_bytes);
+                // More would not fit into the entry of the undo.
+                if bytes > MAX_ENTRY_BODY_BYTES {
+                    return Ok(LostReferences::Incomplete);
+                }
+                changes.before.fill(sheet, cells)?;
+            }
+        }
+        Ok(if found.complete { LostReferences::Complete } else { LostReferences::Incomplete })
+    }
+}
+
+fn cells_to_read(found: &DependentFormulas) -> BTreeMap<SheetId, TouchedCells> {
+    let mut cells: BTreeMap<SheetId, BTreeSet<(u32, u32)>> = BTreeMap::new();
+    for formula in &found.formulas {
+        cells.entry(formula.sheet).or_default().insert((formula.cell.row, formula.cell.column));
+    }
+    let single = |cells| TouchedCells::of(cells, [], Extent::default());
+    cells.into_iter().map(|(sheet, cells)| (sheet, single(cells))).collect()
+}
+
+fn cell_bytes(cell: &Cell) -> usize {
+    let value_bytes = match &cell.value {
+        Value::Text(text) => text.len(),
+        _ => 0,
+    };
+    value_bytes.saturating_add(cell.formula.as_ref().map_or(0, String::len))
+}
