@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS};
 use cellar_formula::reference::Reference;
-use cellar_functions::{
-    ArrayMode, DateOrder, EvaluationContext, EvaluationOutcome, Formula, SyntaxError,
-    evaluate_counted,
-};
+use cellar_functions::{EvaluationOutcome, Formula, SyntaxError, evaluate_counted};
 use cellar_sheet::cell::{ErrorCode, GENERAL, Value};
 use cellar_snapshot::tile::Tile;
 
@@ -233,15 +230,7 @@ impl Calculation {
                 return self.load(windows);
             }
         }
-        let context = EvaluationContext {
-            sheet: self.workbook.index_of(key.sheet).unwrap_or(0),
-            cell: key.cell,
-            now: self.workbook.now(),
-            random_seed: self.workbook.seed_of(key),
-            date_order: DateOrder::default(),
-            array_mode: ArrayMode::Spill,
-            limits,
-        };
+        let context = self.workbook.evaluation_context(key, limits);
         let source = Source::new(&self.workbook, &self.cells);
         let (outcome, work) = evaluate_counted(&parsed.formula, &context, &source);
         let need = source.into_need();

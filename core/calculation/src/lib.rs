@@ -26,6 +26,8 @@ mod request;
 mod result_format;
 mod source;
 mod staleness;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod window;

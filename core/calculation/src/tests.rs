@@ -1,8 +1,7 @@
-//! Tests of calculations on small sheets, including comparisons with a recursive evaluator.
+//! Tests of calculations on small sheets, including a second evaluation of each formula.
 
 mod bounds;
 mod cycles;
-mod model;
 mod random;
 mod world;
 
@@ -49,6 +48,26 @@ fn a_long_range_is_read_in_windows() {
     let mut calculation = world.calculation();
     assert_eq!(world.values(&mut calculation, &["C1"]), [number(f64::from(rows))]);
     assert!(world.windows_read() < 4, "{}", world.windows_read());
+}
+
+/// Consecutive numbers and consecutive results are read as blocks.
+#[test]
+fn sums_do_not_depend_on_which_cells_have_formulas() {
+    let numbers = ["2.1", "8.5", "8.1", "0.3"];
+    let mut world = World::of(&[]);
+    for (row, number) in (0..).zip(numbers) {
+        world.set_at(0, row, 0, number);
+        let with_formula = format!("={number}");
+        world.set_at(0, row, 1, if row == 0 { &with_formula } else { number });
+    }
+    for (row, function) in (0..).zip(["SUM", "AVERAGE", "SUMSQ"]) {
+        world.set_at(0, row, 2, &format!("={function}(A1:A4)"));
+        world.set_at(0, row, 3, &format!("={function}(B1:B4)"));
+    }
+    let mut calculation = world.calculation();
+    let of_numbers = world.values(&mut calculation, &["C1", "C2", "C3"]);
+    assert_eq!(of_numbers, world.values(&mut calculation, &["D1", "D2", "D3"]));
+    assert_eq!(of_numbers[0], number(19.0));
 }
 
 #[test]

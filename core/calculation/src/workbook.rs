@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_formula::reference::{SheetNames, quoted_sheet_name};
+use cellar_functions::limits::Limits;
+use cellar_functions::{ArrayMode, DateOrder, EvaluationContext};
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::metadata::{Extent, FormatLayer, WorkbookMetadata};
+
+/// Start of the note of a formula in a cycle.
+pub(crate) const CYCLE_NOTE: &str = "the formula depends on itself";
 
 /// Identifies a cell in a spreadsheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -101,8 +106,21 @@ impl CalculatedWorkbook {
         self.names.get(&name.to_uppercase()).map(String::as_str)
     }
 
+    /// Returns everything on which the formula of a cell depends besides cells.
+    pub(crate) fn evaluation_context(&self, key: CellKey, limits: Limits) -> EvaluationContext {
+        EvaluationContext {
+            sheet: self.index_of(key.sheet).unwrap_or(0),
+            cell: key.cell,
+            now: self.now(),
+            random_seed: self.seed_of(key),
+            date_order: DateOrder::default(),
+            array_mode: ArrayMode::Spill,
+            limits,
+        }
+    }
+
     /// Returns the time as the number of days since 1899-12-30.
-    pub(crate) fn now(&self) -> f64 {
+    fn now(&self) -> f64 {
         const SECONDS_PER_DAY: u64 = 86_400;
         /// Number of days from 1899-12-30 to 1970-01-01.
         const EPOCH_DAYS: f64 = 25_569.0;
@@ -112,7 +130,7 @@ impl CalculatedWorkbook {
     }
 
     /// Returns the random seed for the formula in a cell. Every cell has a different seed.
-    pub(crate) fn seed_of(&self, key: CellKey) -> u64 {
+    fn seed_of(&self, key: CellKey) -> u64 {
         let parts = [u64::from(key.sheet.0), u64::from(key.cell.row), u64::from(key.cell.column)];
         parts.into_iter().fold(self.seed, |seed, part| mixed(seed ^ mixed(part)))
     }
@@ -156,7 +174,7 @@ impl CalculatedWorkbook {
             cells.push(format!("{others} more"));
         }
         let own = self.cell_text(*first, *first);
-        format!("the formula depends on itself: {} → {own}", cells.join(" → "))
+        format!("{CYCLE_NOTE}: {} → {own}", cells.join(" → "))
     }
 }
 

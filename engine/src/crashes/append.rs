@@ -1,17 +1,24 @@
 //! Fault injection scenarios in which a client creates a log and appends edits, undos and reverts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cellar_base::position::Position;
 use cellar_log::append::Request;
 use cellar_log::invariants::{MutationId, check_acknowledged, readable_entries};
 use cellar_log::upkeep::LogPolicy;
-use cellar_sheet::operation::{InsertBefore, Operation, Revert, SheetId, Undo};
+use cellar_sheet::cell::Value;
+use cellar_sheet::operation::{
+    AddSheet, CellEdit, DeleteSheet, InsertBefore, Operation, RenameSheet, Revert, SetCells,
+    SetName, SheetId, Undo,
+};
 
 use super::run::Crashes;
 use super::scenario::{MutationPlace, Promise, Retry, Scenario, mutation_places, retry};
 use super::stored::Stored;
-use super::{FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, set_text};
+use super::{
+    FaultyPorts, at, edit_request, empty_ports, log, ports_with_edits, set_text, set_with_formulas,
+};
 use crate::logs::Logs;
 use crate::ports::Segments as _;
 
@@ -127,9 +134,15 @@ fn three_requests() -> Client {
     let base = Position::FIRST;
     let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
     let requests = vec![
-        edit_request(log(), 1, 1, base, vec![set_text(0, "one"), set_text(1, "two")]),
+        edit_request(
+            log(),
+            1,
+            1,
+            base,
+            vec![set_with_formulas(0, "one", &["=A1&B2", "=COUNTA(A:A)"]), set_text(1, "two")],
+        ),
         edit_request(log(), 1, 3, base, vec![Operation::InsertRows(insert)]),
-        edit_request(log(), 1, 4, base, vec![set_text(0, "four")]),
+        edit_request(log(), 1, 4, base, vec![set_with_formulas(0, "four", &["=C1+1", "=LEN(A1)"])]),
     ];
     Client { requests }
 }
@@ -166,6 +179,51 @@ async fn prepare_with_a_roll() -> Crashes<WithUpkeep> {
     let requests = (1..=3).map(|id| edit_request(log(), 1, id, at(0, 14), text(id))).collect();
     let policy = LogPolicy { segment_entries: 16, ..LogPolicy::default() };
     Crashes::new(WithUpkeep { client: Client { requests }, policy }, before).await
+}
+
+/// Formulas of two sheets and a name refer to each other, while rows are inserted, and a sheet is
+/// renamed, deleted and restored.
+async fn prepare_formulas() -> Crashes<Client> {
+    let costs = SheetId(1);
+    let add = AddSheet { sheet: costs, name: "Costs".to_owned(), before: None };
+    let sum = CellEdit {
+        row: 0,
+        column: 0,
+        value: Some(Value::Empty),
+        formula: Some("=SUM(Sheet1!B1:B3)+Rate".to_owned()),
+        format: None,
+    };
+    let rate = SetName {
+        name: "Rate".to_owned(),
+        formula: Some("=S!$A$2:$A$3".to_owned()),
+        sheets: BTreeMap::from([("S".to_owned(), costs)]),
+    };
+    let insert = InsertBefore { sheet: SheetId::FIRST, before: 1, count: 1 };
+    let rename = RenameSheet { sheet: costs, name: "My costs".to_owned() };
+    let formulas = ["=Costs!A1+1", "=COUNT(Costs!A:A,B:B)"];
+    let all = [
+        (2, vec![Operation::AddSheet(add), set_with_formulas(5, "total", &formulas)]),
+        (
+            3,
+            vec![
+                Operation::SetCells(SetCells { sheet: costs, cells: vec![sum] }),
+                Operation::SetName(rate),
+            ],
+        ),
+        // The author has not seen the entry before.
+        (3, vec![Operation::InsertRows(insert), Operation::RenameSheet(rename)]),
+        (3, vec![set_with_formulas(7, "late", &["=Costs!A1"])]),
+        (6, vec![Operation::DeleteSheet(DeleteSheet { sheet: costs })]),
+        (7, vec![Operation::Undo(Undo { position: at(0, 7) })]),
+    ];
+    let mut requests = Vec::new();
+    let mut next_id = 1;
+    for (base, operations) in all {
+        let count = u64::try_from(operations.len()).unwrap();
+        requests.push(edit_request(log(), 1, next_id, at(0, base), operations));
+        next_id += count;
+    }
+    Crashes::new(Client { requests }, ports_with_edits(2).await).await
 }
 
 async fn prepare_contended() -> Crashes<Contended> {
@@ -207,6 +265,13 @@ async fn edits_with_upkeep_behind_them_survive() {
 }
 
 #[tokio::test]
+async fn formulas_that_refer_to_each_other_survive() {
+    let crashes = prepare_formulas().await;
+    assert!(crashes.answers().iter().flatten().all(|(_, _, rejection)| rejection.is_none()));
+    crashes.inject_each_fault().await;
+}
+
+#[tokio::test]
 async fn edits_survive_while_others_write() {
     prepare_contended().await.inject_each_fault().await;
 }
@@ -217,6 +282,7 @@ async fn long_appends_survive_whatever_two_requests_fail() {
     prepare_created_and_edited().await.inject_each_pair_of_faults().await;
     prepare_behind_others().await.inject_each_pair_of_faults().await;
     prepare_taking_back().await.inject_each_pair_of_faults().await;
+    prepare_formulas().await.inject_each_pair_of_faults().await;
     prepare_with_snapshot_entries().await.inject_each_pair_of_faults().await;
     prepare_with_a_roll().await.inject_each_pair_of_faults().await;
     prepare_contended().await.inject_each_pair_of_faults().await;

@@ -11,7 +11,9 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 use super::run::Crashes;
 use super::scenario::{Retry, Scenario, cache_tail, mutation_places, retry};
 use super::workers::handle_queued_jobs;
-use super::{FaultyPorts, at, edit_request, log, ports_with_edits, set_text, subject};
+use super::{
+    FaultyPorts, at, edit_request, log, ports_with_edits, set_text, set_with_formulas, subject,
+};
 use crate::logs::{Logs, NewFork};
 use crate::ports::Jobs as _;
 use crate::snapshots::Snapshots;
@@ -60,7 +62,8 @@ impl Process {
     }
 
     async fn append(&self) -> Result<Vec<Position>, Retry> {
-        let request = edit_request(fork().log, 1, 1, at(0, 2), vec![set_text(0, "of the fork")]);
+        let edit = set_with_formulas(0, "of the fork", &["=B3+1"]);
+        let request = edit_request(fork().log, 1, 1, at(0, 2), vec![edit]);
         let appended = mutation_places(self.logs.append(request).await.map_err(retry)?);
         Ok(appended.into_iter().filter_map(|(_, position, _)| position).collect())
     }

@@ -76,6 +76,26 @@ pub(crate) fn set_text(row: u32, text: &str) -> Operation {
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
+/// Returns an operation that sets a text, and formulas beside it.
+pub(crate) fn set_with_formulas(row: u32, text: &str, formulas: &[&str]) -> Operation {
+    let text = CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(text.to_owned())),
+        formula: None,
+        format: None,
+    };
+    let formula = |(column, formula): (u32, &&str)| CellEdit {
+        row,
+        column,
+        value: Some(Value::Empty),
+        formula: Some((*formula).to_owned()),
+        format: None,
+    };
+    let cells = std::iter::once(text).chain((1..).zip(formulas).map(formula)).collect();
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
 pub(crate) fn edit_request(
     log_id: LogId,
     client: u8,
@@ -90,7 +110,11 @@ pub(crate) fn edit_request(
         .unwrap()
 }
 
-/// Creates a log to which client 9 appends `count` edits, each in a different row.
+/// More formulas would make the tests slower and find nothing else.
+const EDITS_WITH_FORMULAS: u64 = 2;
+
+/// Creates a log to which client 9 appends `count` edits, each in a different row. The first edits
+/// have a formula, which reads the text beside it and the formula above it.
 pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     let ports = empty_ports();
     let logs = ports.logs();
@@ -98,7 +122,10 @@ pub(crate) async fn ports_with_edits(count: u64) -> Arc<FaultyPorts> {
     for id in 1..=count {
         let row = u32::try_from(id).unwrap();
         let base = at(0, row - 1);
-        let request = edit_request(log(), 9, id, base, vec![set_text(row, &format!("edit {id}"))]);
+        let formula = format!("=LEN(A{})+B{row}", row + 1);
+        let formulas: &[&str] = if id <= EDITS_WITH_FORMULAS { &[&formula] } else { &[] };
+        let edit = set_with_formulas(row, &format!("edit {id}"), formulas);
+        let request = edit_request(log(), 9, id, base, vec![edit]);
         logs.append(request).await.unwrap();
     }
     ports.faults.take_request_count();

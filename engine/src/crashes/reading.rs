@@ -5,25 +5,52 @@ use std::sync::Arc;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
+use cellar_calculation::CalculatedWorkbook;
+use cellar_calculation::testing::{FormulaCounts, SheetCells, ShownCells, calculate, shows_same};
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{check_links, check_no_gap, check_once, check_order};
 use cellar_sheet::a1::Rectangle;
-use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::SheetId;
 
 use super::ports::FaultyPorts;
 use super::stored::Stored;
 use crate::logs::{CellsQuery, Logs, SheetName};
 
-pub(crate) type Cells = BTreeMap<SheetId, Vec<((u32, u32), Cell)>>;
+pub(crate) type Cells = SheetCells;
+
+/// Calculates all cells of a replay.
+async fn calculate_replay(
+    logs: &Logs,
+    log_id: LogId,
+    position: Position,
+) -> (CalculatedWorkbook, Cells) {
+    let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
+    let seed = CalculatedWorkbook::seed(log_id, position);
+    calculate(&replay.workbook, replay.created_s, seed, &Cells::new())
+}
 
 pub(crate) async fn replay_cells(logs: &Logs, log_id: LogId, position: Position) -> Cells {
-    let replay = logs.workbook(log_id, Some(position), None).await.unwrap();
-    let mut all_cells = Cells::new();
-    for (id, sheet) in replay.workbook.sheets() {
-        all_cells.insert(id, sheet.cells_in(Rectangle::EVERYTHING).collect());
-    }
-    all_cells
+    calculate_replay(logs, log_id, position).await.1
+}
+
+/// Asserts that reads of a position show the cells of a replay, and that each formula has the value
+/// that its evaluation gives. Returns the shown cells.
+pub(crate) async fn assert_calculated(
+    logs: &Logs,
+    log_id: LogId,
+    position: Position,
+    context: &str,
+) -> (Cells, FormulaCounts) {
+    let (workbook, replayed) = calculate_replay(logs, log_id, position).await;
+    let shown = read_cells(logs, log_id, position, replayed.keys()).await;
+    assert!(
+        is_replay_of_log(&replayed, &shown),
+        "{context}: {log_id} at {position}: {shown:?} does not match {replayed:?}"
+    );
+    let counts = ShownCells::new(&workbook, &shown).check_formulas();
+    let counts =
+        counts.unwrap_or_else(|why| panic!("{context}: {log_id} at {position}: {why}: {shown:?}"));
+    (shown, counts)
 }
 
 pub(crate) async fn read_cells(
@@ -44,8 +71,7 @@ pub(crate) async fn read_cells(
         };
         loop {
             let page = logs.cells(log_id, &query).await.unwrap();
-            let page_cells = page.cells.into_iter();
-            sheet_cells.extend(page_cells.map(|cell| ((cell.row, cell.column), cell.cell)));
+            sheet_cells.extend(page.cells);
             query.from = page.next;
             if query.from.is_none() {
                 break;
@@ -128,13 +154,8 @@ async fn read_all(logs: &Logs, log_id: LogId, context: &str) -> Vec<(Position, C
     let mut readings = Vec::new();
     for entry in history.entries.iter().rev() {
         let position = entry.position;
-        let replayed_cells = replay_cells(logs, log_id, position).await;
-        let shown_cells = read_cells(logs, log_id, position, replayed_cells.keys()).await;
-        assert!(
-            is_replay_of_log(&replayed_cells, &shown_cells),
-            "{context}: {log_id} at {position}: {shown_cells:?} does not match a replay"
-        );
-        readings.push((position, shown_cells));
+        let (shown, _) = assert_calculated(logs, log_id, position, context).await;
+        readings.push((position, shown));
     }
     readings
 }
@@ -143,7 +164,7 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
     replayed_cells.iter().all(|(sheet, replayed)| {
         let shown = &shown_cells[sheet];
         match *sheet {
-            SheetId::FIRST => replayed == shown,
+            SheetId::FIRST => shows_same(replayed, shown),
             // The log contains the edits to an imported sheet, but not the imported cells.
             _ => replayed.iter().all(|cell| shown.contains(cell)),
         }

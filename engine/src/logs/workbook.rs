@@ -19,6 +19,8 @@ pub struct WorkbookRead {
     pub position: Position,
     /// How many times the tables had been restored when the entry at `position` was written.
     pub incarnation: u32,
+    /// Time of the entry at `position`, in seconds since the Unix epoch.
+    pub created_s: u64,
 }
 
 #[derive(Debug)]
@@ -53,13 +55,13 @@ impl Logs {
         let until = ReadUntil::requested(requested_position, min_position);
         self.continue_replay(log_id, &mut replay, until, |_, _| {}).await?;
         let Replay { workbook, cursor } = replay;
-        let LogHead { head: position, incarnation, .. } =
+        let LogHead { head: position, incarnation, created_s } =
             cursor.newest.ok_or(LogError::NotFound)?;
         match requested_position {
             // No entry exists at the requested position: it is after the latest entry, or between
             // two segments.
             Some(at) if position < at => Err(LogError::NoSuchPosition { at, newest: position }),
-            _ => Ok(WorkbookRead { workbook, position, incarnation }),
+            _ => Ok(WorkbookRead { workbook, position, incarnation, created_s }),
         }
     }
 

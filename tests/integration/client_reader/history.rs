@@ -1,4 +1,5 @@
-//! Random histories: after each step, the client reads the same cells as the server.
+//! Random histories: after each step, the client reads the same cells and calculates the same values
+//! as the server.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +7,7 @@ use cellar::import::ReadOptions;
 use cellar::import::sheets::{JournalKey, ProgressMonitor, Target, import_sheets};
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::random::FormulaScope;
 use cellar_sheet::operation::{
     AddSheet, ClearRange, DeleteSpans, InsertBefore, RenameSheet, SetFormat, Spans,
 };
@@ -15,6 +17,9 @@ use super::*;
 
 const STEPS: usize = 70;
 const EXTRA: &str = "Extra";
+/// The formulas of two sheets read each other.
+const FORMULA_SCOPE: FormulaScope =
+    FormulaScope { rows: 60, columns: 12, sheets: &["Sheet1", EXTRA, "Other"], names: &[] };
 
 /// Returns a random operation of any kind, including operations that are too large for an entry.
 fn operation(random: &mut Rng, sheet: SheetId, step: usize) -> Operation {
@@ -58,7 +63,8 @@ fn set(random: &mut Rng, sheet: SheetId, count: usize, text_bytes: usize) -> Ope
         CellEdit {
             row: random.u32(0..400),
             column: random.u32(0..12),
-            formula: (is_number && random.bool()).then(|| "=1+1".to_owned()),
+            formula: (is_number && random.bool())
+                .then(|| FORMULA_SCOPE.draw_formula(&mut |end| random.u32(0..end.max(1)))),
             format: (value.is_none() || random.u32(0..9) == 0).then(|| "0.0".to_owned()),
             value,
         }

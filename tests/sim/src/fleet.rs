@@ -168,8 +168,8 @@ pub async fn append(server: Server, request: Request) -> Result<Appended, LogErr
         // An undo or a revert is written again after edits of other clients, and it reads the
         // entries that it reverses.
         MaxAttempts { puts: MAX_RESOLVE_ATTEMPTS * MAX_PUT_ATTEMPTS, reads: u32::MAX }
-    } else if has_import {
-        // The check of an import also reads the log.
+    } else if has_import || request.may_read_metadata() {
+        // The check of an import and the metadata need reads of the log.
         MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: u32::MAX }
     } else {
         MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: MAX_READ_ATTEMPTS }
@@ -191,7 +191,8 @@ pub async fn complete(
     completion: Completion,
 ) -> Result<Appended, LogError> {
     let logs = Arc::clone(&server.logs);
-    let max_attempts = MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: MAX_READ_ATTEMPTS };
+    // The formulas of an upload may need the metadata, which is read from the log.
+    let max_attempts = MaxAttempts { puts: MAX_PUT_ATTEMPTS, reads: u32::MAX };
     let complete = async move { logs.complete_upload(log, completion).await };
     append_with_upkeep(server, log, max_attempts, Box::pin(complete)).await
 }

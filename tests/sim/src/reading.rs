@@ -2,21 +2,14 @@
 //! log.
 
 use cellar_base::identity::LogId;
-use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_base::position::Position;
 use cellar_engine::logs::{CellsQuery, LogError, Logs, SheetName};
-use cellar_sheet::a1::{CellName, Rectangle};
-use cellar_sheet::cell::Cell;
+use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::CellAt;
 
 use crate::editor::{Editor, is_temporary};
 use crate::witness::CellsSeen;
-
-/// Returns the rectangle that contains all possible cells.
-pub(crate) fn all_cells() -> Rectangle {
-    let first = CellName { row: 0, column: 0 };
-    Rectangle { first, last: CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 } }
-}
 
 /// Reads all cells of a sheet at the given position, page by page.
 ///
@@ -27,21 +20,19 @@ pub(crate) async fn cells(
     log: LogId,
     position: Position,
     sheet: SheetId,
-) -> Result<Vec<((u32, u32), Cell)>, LogError> {
+) -> Result<Vec<CellAt>, LogError> {
     let mut cells = Vec::new();
     let mut first_cell = None;
     loop {
         let query = CellsQuery {
             sheet: SheetName::Number(sheet),
-            rectangle: all_cells(),
+            rectangle: Rectangle::EVERYTHING,
             at: Some(position),
             from: first_cell,
             min_position: None,
         };
         let page = logs.cells(log, &query).await?;
-        for cell in page.cells {
-            cells.push(((cell.row, cell.column), cell.cell));
-        }
+        cells.extend(page.cells);
         first_cell = page.next;
         if first_cell.is_none() {
             return Ok(cells);

@@ -8,8 +8,9 @@ use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::CatalogEvent;
 use cellar_log::entry::Entry;
 use cellar_log::invariants::{MutationId, ReportedEffect};
-use cellar_sheet::cell::{Cell, Value};
+use cellar_sheet::cell::Value;
 use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::CellAt;
 
 /// Cells that a client has read.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,7 @@ pub struct CellsSeen {
     /// Number of the sheet.
     pub sheet: SheetId,
     /// All cells, row by row.
-    pub cells: Vec<((u32, u32), Cell)>,
+    pub cells: Vec<CellAt>,
 }
 
 /// A sheet that a member has imported.

@@ -130,7 +130,7 @@ fn the_kept_memory_is_bounded() {
         for columns in [0..1, 1..2] {
             let window =
                 CellWindow { sheet: SheetId(0), window: Window { rows: 0..2_048, columns } };
-            cells.add(window.sheet, &window.window, &world.tile(&window));
+            cells.add(window.sheet, &window.window, &world.stored.tile(&window));
         }
         cells
     };

@@ -166,6 +166,11 @@ impl Call<'_, '_> {
     }
 }
 
+/// Adds numbers one after the other, so that the sum of a range does not depend on its blocks.
+pub(crate) fn add_in_order(sum: f64, block: &[f64]) -> f64 {
+    block.iter().fold(sum, |sum, number| sum + number)
+}
+
 fn visit_number(
     origin: Origin,
     value: &Value,

@@ -399,6 +399,18 @@ impl Request {
         })
     }
 
+    /// Returns whether the append may have to read the metadata of the spreadsheet, because a
+    /// formula names a sheet, or because a name is defined.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn may_read_metadata(&self) -> bool {
+        let authored = self.mutations().map(|(_, mutation)| &mutation.authored);
+        authored.chain(self.uploaded_operations()).any(|operation| {
+            crate::transform::may_name_sheets(operation)
+                || matches!(operation, Operation::SetName(_))
+        })
+    }
+
     /// Sets the operations computed for the request's undo or revert. Without them, the undo or
     /// revert is rejected.
     #[must_use]

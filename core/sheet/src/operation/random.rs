@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "used only in tests")]
 
+mod formulas;
+
 use std::collections::BTreeMap;
 
 use proptest::collection::vec;
@@ -11,6 +13,7 @@ use super::*;
 use crate::cell::Value;
 use crate::extent::Extent;
 pub use cellar_grid::testing::{SIDE, any_spans};
+pub use formulas::{FormulaScope, any_formula, any_formula_in};
 
 fn sheet() -> impl Strategy<Value = SheetId> {
     prop_oneof![4 => Just(SheetId::FIRST), 1 => (1..4_u32).prop_map(SheetId)]
@@ -37,31 +40,6 @@ fn set_cells(formula: impl Strategy<Value = String>) -> impl Strategy<Value = Op
         let cells = edits.into_iter().map(with_formula).collect();
         Operation::SetCells(SetCells { sheet, cells }).validated().unwrap()
     })
-}
-
-/// Generates formulas with references to the own sheet and to other sheets, which may not exist.
-pub fn any_formula() -> impl Strategy<Value = String> {
-    let column = |letter: u32| crate::a1::column_name(letter);
-    let dollar = || prop_oneof![3 => Just(""), 1 => Just("$")];
-    let end = move || (dollar(), 0..SIDE, dollar(), 1..=SIDE);
-    let cell_text = move |(column_dollar, letter, row_dollar, row)| {
-        format!("{column_dollar}{}{row_dollar}{row}", column(letter))
-    };
-    let area = prop_oneof![
-        3 => end().prop_map(cell_text),
-        4 => (end(), end()).prop_map(move |(first, last)| {
-            format!("{}:{}", cell_text(first), cell_text(last))
-        }),
-        1 => (1..=SIDE, 1..=SIDE).prop_map(|(first, last)| format!("{first}:${last}")),
-        1 => (0..SIDE, 0..SIDE).prop_map(move |(first, last)| {
-            format!("${}:{}", column(first), column(last))
-        }),
-    ];
-    let name = prop_oneof![2 => Just("Sheet1".to_owned()), 3 => "[a-c]{1,2}"];
-    let sheet = proptest::option::of(name.prop_map(|name| format!("'{name}'!")));
-    let reference = (sheet, area).prop_map(|(sheet, area)| sheet.unwrap_or_default() + &area);
-    let count = vec(reference, 1..4);
-    count.prop_map(|references| format!("=COUNT({})", references.join(",")))
 }
 
 fn cell_edit() -> impl Strategy<Value = CellEdit> {

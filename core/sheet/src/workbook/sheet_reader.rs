@@ -107,6 +107,13 @@ impl<'a> SheetReader<'a> {
         stored_cell.map(|cell| cell.value.clone()).unwrap_or_default()
     }
 
+    /// Returns the number format of the cell itself, without those of ranges. It may be `General`.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn own_format(self, row: u32, column: u32) -> Option<&'a str> {
+        self.sheet.stored_cell(row, column)?.format.as_deref()
+    }
+
     pub(super) fn formulas(self) -> FormulaReader<'a> {
         FormulaReader::new(self.id, self.tabs, self.moves)
     }

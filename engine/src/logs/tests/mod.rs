@@ -12,6 +12,7 @@ pub(crate) mod imports;
 mod lost_references;
 mod merge;
 mod positions;
+mod random_formulas;
 mod revert;
 mod revert_parts;
 mod search;

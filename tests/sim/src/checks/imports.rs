@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_engine::ports::{BlobKey, Blobs as _, GetOutcome};
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::workbook::CellAt;
 use cellar_snapshot::keys::parse_chunk_key;
 use cellar_snapshot::packed::{Bounds, unpack};
 
@@ -21,7 +22,8 @@ pub(super) async fn check(world: &Arc<World>, witness: &Witness, logs: &[LogId])
         let cold = logs_with_cold_cache(world);
         match cells(&cold, seen.log, seen.at, seen.sheet).await {
             Ok(read) => {
-                let values: Vec<_> = read.into_iter().map(|(at, cell)| (at, cell.value)).collect();
+                let values: Vec<_> =
+                    read.into_iter().map(|at| ((at.row, at.column), at.cell.value)).collect();
                 if values != seen.cells {
                     let at = seen.at;
                     let (read, imported) = (values.len(), seen.cells.len());
@@ -50,7 +52,7 @@ async fn check_all_sheets(
     let logs = logs_with_cold_cache(world);
     let view = logs.open_view(log, None, None).await?;
     for sheet_id in view.metadata.tabs.order() {
-        for ((row, column), cell) in cells(&logs, log, view.position, *sheet_id).await? {
+        for CellAt { row, column, cell, .. } in cells(&logs, log, view.position, *sheet_id).await? {
             if cell.value == Value::Error(ErrorCode::Lost) {
                 let sheet_number = sheet_id.0;
                 world.report_violation(format_args!(

@@ -1,5 +1,6 @@
 //! Checks invariants I1-I5, I13 and I23 for a log.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
@@ -7,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_engine::ports::{
     BlobKey, Blobs as _, Entries as _, GetOutcome, PortError, ReadConsistency, Segments as _,
 };
-use cellar_log::entry::Entry;
+use cellar_log::entry::{Entry, Mutation};
 use cellar_log::invariants::{
     Violation, check_acknowledged, check_effects, check_links, check_no_gap, check_once,
     check_order, check_prefix, complete_history, readable_entries,
@@ -15,6 +16,7 @@ use cellar_log::invariants::{
 use cellar_log::lineage::Lineage;
 use cellar_log::retention::decode_offloaded;
 use cellar_log::segment::Segment;
+use cellar_sheet::operation::{Operation, SheetId};
 
 use crate::witness::Witness;
 use crate::world::World;
@@ -125,6 +127,23 @@ impl Stored {
     #[must_use]
     pub fn history(&self) -> Vec<Arc<Entry>> {
         complete_history(&self.table, &self.offloaded)
+    }
+
+    /// Returns the sheets that were ever imported. The log does not contain their imported cells.
+    #[must_use]
+    pub fn imported_sheets(&self) -> BTreeSet<SheetId> {
+        let mut imported_sheets = BTreeSet::new();
+        for entry in self.history() {
+            let mutations = entry.edits().map(|edits| &edits.mutations);
+            for operation in
+                mutations.into_iter().flatten().flat_map(Mutation::committed_operations)
+            {
+                if let Operation::ImportSheet(import) = operation {
+                    imported_sheets.insert(import.sheet);
+                }
+            }
+        }
+        imported_sheets
     }
 }
 

@@ -11,16 +11,14 @@ use cellar_engine::sha256::sha256;
 use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_log::entry::{Content, Entry};
 use cellar_log::segment::Segment;
-use cellar_sheet::operation::{Operation, SheetId};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::cells::{logs_with_cold_cache, replay_sheets};
+use super::cells::check_position;
 use super::log::Stored;
 use crate::fleet::logs_of;
 use crate::plan::FaultPlan;
 use crate::process::{Mortality, Process};
 use crate::random::SimRandom;
-use crate::reading::cells;
 use crate::world::{World, WorldConfig};
 
 /// Maximum number of compaction steps per snapshot, far more than any snapshot needs.
@@ -29,7 +27,7 @@ const MAX_STEPS: usize = 10_000;
 /// Number of snapshots per log that are compared with a replay, including the newest one. The
 /// number is limited because a replay is slow. In addition, all snapshots are compared with the
 /// result of an undisturbed worker.
-const MAX_REPLAYS: usize = 4;
+const MAX_REPLAYS: usize = 3;
 
 /// Checks the snapshots of a log. Forks share their source's folder of objects, so surplus objects
 /// can be detected only if the log has no forks.
@@ -53,10 +51,9 @@ pub(super) async fn check(world: &Arc<World>, stored: &Stored, has_no_forks: boo
             entries_with_root.push(entry);
         }
     }
-    let imported_sheets = imported_sheets(&history);
     let replay_step = entries_with_root.len().div_ceil(MAX_REPLAYS).max(1);
     for entry in entries_with_root.iter().rev().step_by(replay_step) {
-        check_against_replay(world, entry, &imported_sheets).await;
+        check_position(world, stored, entry.position).await;
     }
     if stored.lineage.is_none() {
         let own_prefix = if has_no_forks { Some(format!("sheets/{}/", stored.log)) } else { None };
@@ -74,51 +71,6 @@ fn is_recorded(stored: &Stored, position: Position) -> bool {
     })
 }
 
-/// Returns the imported sheets, whose cells a replay does not contain.
-fn imported_sheets(history: &[Arc<Entry>]) -> BTreeSet<SheetId> {
-    let mut imported_sheets = BTreeSet::new();
-    for edits in history.iter().filter_map(|entry| entry.edits()) {
-        for operation in edits.mutations.iter().flat_map(|mutation| mutation.committed_operations())
-        {
-            if let Operation::ImportSheet(import) = operation {
-                imported_sheets.insert(import.sheet);
-            }
-        }
-    }
-    imported_sheets
-}
-
-/// Checks I7: the cells read through a snapshot's root equal the cells of the log.
-async fn check_against_replay(
-    world: &Arc<World>,
-    entry: &Entry,
-    imported_sheets: &BTreeSet<SheetId>,
-) {
-    let logs = logs_with_cold_cache(world);
-    let (log, position) = (entry.log, entry.position);
-    let sheets = match replay_sheets(&logs, log, position).await {
-        Ok(sheets) => sheets,
-        Err(error) => {
-            return world.report_violation(format_args!(
-                "I7: the log cannot be replayed to {position}: {error}"
-            ));
-        }
-    };
-    for (sheet_id, replayed_cells) in sheets {
-        if imported_sheets.contains(&sheet_id) {
-            continue;
-        }
-        match cells(&logs, log, position, sheet_id).await {
-            Ok(snapshot_cells) if snapshot_cells == replayed_cells => {}
-            Ok(_) => world.report_violation(format_args!(
-                "I7: the snapshot at {position} differs from its log"
-            )),
-            Err(error) => world
-                .report_violation(format_args!("I7: cells at {position} cannot be read: {error}")),
-        }
-    }
-}
-
 /// Checks I11 and I12: a worker without faults builds the same roots from the same objects.
 async fn check_against_undisturbed(
     world: &Arc<World>,
@@ -128,7 +80,7 @@ async fn check_against_undisturbed(
 ) {
     let quiet_world = World::new(SimRandom::of_seed(0), WorldConfig::with(FaultPlan::none()));
     copy_bodies(world, &quiet_world, history).await;
-    if !imported_sheets(history).is_empty() {
+    if !stored.imported_sheets().is_empty() {
         copy_chunks(world, &quiet_world, stored.log).await;
     }
     copy_entries(&quiet_world, stored, history).await;

@@ -77,6 +77,9 @@ fn append_contention() -> Shape {
             RareEvent::DuplicateAnswered,
             RareEvent::Transformed,
             RareEvent::TakenBack,
+            RareEvent::FormulaChained,
+            RareEvent::FormulaStale,
+            RareEvent::FormulaCyclic,
         ],
         ..calm()
     }
@@ -122,6 +125,9 @@ fn snapshot_crashes() -> Shape {
             RareEvent::FunctionTimedOut,
             RareEvent::EffectAfterCrash,
             RareEvent::BucketFailed,
+            RareEvent::FormulaChained,
+            RareEvent::FormulaStale,
+            RareEvent::FormulaCyclic,
         ],
         ..calm()
     }
@@ -232,6 +238,7 @@ fn fork_under_load() -> Shape {
         promised: &[
             RareEvent::Forked,
             RareEvent::ForkRepeated,
+            RareEvent::FormulaChained,
             RareEvent::SnapshotMade,
             RareEvent::RollWon,
         ],
@@ -249,6 +256,7 @@ fn large_edits() -> Shape {
         promised: &[
             RareEvent::Uploaded,
             RareEvent::UploadAbandoned,
+            RareEvent::FormulaChained,
             RareEvent::UploadAgain,
             RareEvent::UploadExpired,
             RareEvent::ClientVanished,

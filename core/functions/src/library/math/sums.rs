@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use super::super::collect::NonNumeric;
+use super::super::collect::{NonNumeric, add_in_order};
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::numerics::real::Real;
@@ -23,14 +23,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("SERIESSUM", 4, 4, "sssw", series_sum),
     eager("SUM", 1, MANY, "w", |call| {
         let mut sum = 0.0;
-        call.visit_numbers(0, NonNumeric::Skip, &mut |block| sum += sum_of_block(block))?;
+        call.visit_numbers(0, NonNumeric::Skip, &mut |block| sum = add_in_order(sum, block))?;
         number_result(sum)
     }),
     eager("SUMPRODUCT", 1, MANY, "a", sum_of_products),
     eager("SUMSQ", 1, MANY, "w", |call| {
         let mut sum = 0.0;
         call.visit_numbers(0, NonNumeric::Skip, &mut |block| {
-            sum += block.iter().map(|number| number * number).sum::<f64>();
+            sum = block.iter().fold(sum, |sum, number| sum + number * number);
         })?;
         number_result(sum)
     }),
@@ -38,13 +38,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
     eager("SUMX2PY2", 2, 2, "a", |call| of_pairs(call, |x, y| x * x + y * y)),
     eager("SUMXMY2", 2, 2, "a", |call| of_pairs(call, |x, y| (x - y).powi(2))),
 ];
-
-fn sum_of_block(block: &[f64]) -> f64 {
-    match block {
-        [number] => *number,
-        _ => block.iter().sum(),
-    }
-}
 
 fn maximum(call: &Call<'_, '_>, first: usize, non_numeric: NonNumeric) -> Outcome<f64> {
     let mut largest = f64::NEG_INFINITY;

@@ -2,7 +2,7 @@
 
 use cellar_sheet::cell::ErrorCode;
 
-use super::super::collect::{NonNumeric, mean};
+use super::super::collect::{NonNumeric, add_in_order, mean};
 use crate::call::{Call, ensure, number_result};
 use crate::function::{Function, MANY, eager};
 use crate::number::from_length;
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 fn average(call: &Call<'_, '_>, non_numeric: NonNumeric) -> Outcome<Operand> {
     let (mut sum, mut count) = (0.0, 0_usize);
     call.visit_numbers(0, non_numeric, &mut |block| {
-        sum += block.iter().sum::<f64>();
+        sum = add_in_order(sum, block);
         count += block.len();
     })?;
     ensure(count > 0, ErrorCode::Div0)?;

@@ -154,6 +154,24 @@ fn compressible_texts(sheet: u32, count: u32, bytes: usize) -> Operation {
     set(sheet, (0..count).map(|row| (row * 2, row % 3, text(row))))
 }
 
+/// Returns formulas of two sheets, which read each other and values of the first sheet.
+fn formulas(rows: std::ops::Range<u32>) -> Vec<Operation> {
+    let edit = |(row, column, formula)| CellEdit {
+        row,
+        column,
+        value: Some(Value::Empty),
+        formula: Some(formula),
+        format: None,
+    };
+    let reading = |row: u32| (row, 8, format!("=COUNTA(A{0}:D$4)+'more 1'!I{0}", row + 1));
+    let read = |row: u32| (row, 8, format!("=SUM(Sheet1!$F$2:$F$9,I{row})", row = row + 2));
+    let set = |sheet, cells: Vec<_>| Operation::SetCells(SetCells { sheet: SheetId(sheet), cells });
+    vec![
+        set(0, rows.clone().map(reading).map(edit).collect()).validated().unwrap(),
+        set(1, rows.map(read).map(edit).collect()).validated().unwrap(),
+    ]
+}
+
 fn sheet(number: u32) -> Operation {
     let name = format!("more {number}");
     Operation::AddSheet(AddSheet { sheet: SheetId(number), name, before: None })
@@ -171,7 +189,7 @@ fn delete_rows(spans: Spans) -> Operation {
 /// rows were moved, and a merge of two levels into several chunks.
 pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
     let numbers = (0..600).map(|row| (row, 5, Value::Number(f64::from(row))));
-    vec![
+    let mut snapshots = vec![
         vec![texts(0, [0, 5, 10], 300), sheet(1), texts(1, [0, 1], 100)],
         vec![
             texts(0, 0..3, 1_500),
@@ -183,7 +201,11 @@ pub(super) fn flushes_and_a_merge() -> Vec<Vec<Operation>> {
         // An LSM level is merged if the newer levels have at least half as many bytes. Sizes are
         // estimated from the number of cells.
         vec![texts(0, 9..45, 1_500), set(0, numbers), insert_rows(20, 3), texts(1, [6, 8], 90)],
-    ]
+    ];
+    for (operations, first_row) in snapshots.iter_mut().zip([0, 2, 3, 5]) {
+        operations.extend(formulas(first_row..first_row + 3));
+    }
+    snapshots
 }
 
 /// Building the snapshots requires an LSM level that contains a chunk with a single row, and a

@@ -168,8 +168,7 @@ async fn check_cells(
     position: Position,
 ) -> Result<(), LogError> {
     let cells = member.cells(position, import.sheet).await?;
-    let values: Vec<_> =
-        cells.into_iter().map(|(coordinates, cell)| (coordinates, cell.value)).collect();
+    let values: Vec<_> = cells.into_iter().map(|at| ((at.row, at.column), at.cell.value)).collect();
     if values != import.cells {
         member.report_violation("reads other cells than it imported", &position);
     }

@@ -12,6 +12,7 @@ use cellar_engine::ports::{PresignedRequest, Random as _};
 use cellar_engine::sha256::sha256;
 use cellar_log::append::{Appended, NewMutation, Request};
 use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::workbook::CellAt;
 use cellar_snapshot::level::ChunkRef;
 use cellar_snapshot::packed::PackedObject;
 
@@ -156,7 +157,7 @@ impl Member {
         &self,
         position: Position,
         sheet: SheetId,
-    ) -> Result<Vec<((u32, u32), cellar_sheet::cell::Cell)>, LogError> {
+    ) -> Result<Vec<CellAt>, LogError> {
         let log = self.log;
         let read_cells = move |server: Server| async move {
             reading::cells(&server.logs, log, position, sheet).await

@@ -1,0 +1,191 @@
+//! Random edits of several clients with formulas that refer to each other, in a log and a fork that
+//! is merged, with snapshots: at each position, each formula has the value that its evaluation gives.
+
+use std::cell::Cell;
+
+use cellar_calculation::testing::FormulaCounts;
+use cellar_log::upkeep::LogPolicy;
+use cellar_sheet::operation::random::{SIDE, any_formula, any_operation_with_formulas};
+use cellar_snapshot::snapshot_job::SnapshotJob;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::*;
+use crate::crashes::handle_queued_jobs;
+use crate::crashes::reading::assert_calculated;
+use crate::logs::{NewFork, NewMerge, UpkeepOutcome};
+use crate::ports::Jobs as _;
+
+/// A snapshot is due after each entry.
+const POLICY: LogPolicy = LogPolicy {
+    snapshot_entries: 1,
+    snapshot_bytes: u64::MAX,
+    segment_entries: u32::MAX,
+    segment_bytes: u64::MAX,
+};
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// The author has not seen this number of entries.
+    Edit {
+        is_of_fork: bool,
+        unseen: usize,
+        operation: Operation,
+    },
+    Snapshot,
+    Merge,
+}
+
+/// Imports need objects, and only the server rejects.
+fn any_edit() -> impl Strategy<Value = Operation> {
+    let operation = any_operation_with_formulas().prop_filter("an edit", |operation| {
+        !matches!(operation, Operation::ImportSheet(_) | Operation::Rejected(_))
+    });
+    prop_oneof![4 => operation, 1 => set_formulas()]
+}
+
+/// Half of the formulas have a stored value, as those of an imported file.
+fn set_formulas() -> impl Strategy<Value = Operation> {
+    let edit = (0..SIDE, 0..SIDE, any::<bool>(), any_formula()).prop_map(
+        |(row, column, has_value, formula)| CellEdit {
+            row,
+            column,
+            value: Some(if has_value { Value::Number(7.0) } else { Value::Empty }),
+            formula: Some(formula),
+            format: None,
+        },
+    );
+    (0..6_u32, vec(edit, 4..12)).prop_map(|(sheet, cells)| {
+        Operation::SetCells(SetCells { sheet: SheetId(sheet.saturating_sub(4)), cells })
+    })
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        14 => (any::<bool>(), 0..3_usize, any_edit())
+            .prop_map(|(is_of_fork, unseen, operation)| Step::Edit { is_of_fork, unseen, operation }),
+        2 => Just(Step::Snapshot),
+        1 => Just(Step::Merge),
+    ]
+}
+
+/// A log and a fork of it.
+struct World {
+    ports: Arc<FaultyPorts>,
+    fork: LogId,
+    next_client: u64,
+}
+
+impl World {
+    async fn new(before: Vec<Operation>) -> Self {
+        let ports = over(vec![], Arc::new(ManualClock::at(StoppedClock.now_ms())));
+        let fork = LogId::derive_fork(&SubjectKey::new("cellar", "alice"), log(), "fork").unwrap();
+        let mut world = Self { ports, fork, next_client: 1 };
+        world.ports.logs().create(log(), None).await.unwrap();
+        for operation in before {
+            world.edit(log(), 0, operation).await;
+        }
+        let new = NewFork { log: fork, source: log(), at: None, author: None };
+        world.ports.logs().fork(new).await.unwrap();
+        world
+    }
+
+    async fn positions(&self, log: LogId) -> Vec<Position> {
+        let history = self.ports.logs().history(log, None, 1_000).await.unwrap();
+        history.entries.iter().rev().map(|entry| entry.position).collect()
+    }
+
+    async fn edit(&mut self, log: LogId, unseen: usize, operation: Operation) {
+        let positions = self.positions(log).await;
+        let base = positions[positions.len().saturating_sub(1 + unseen)];
+        let client = ClientKey(self.next_client.to_be_bytes());
+        self.next_client += 1;
+        let mutations = vec![NewMutation { id: 1, base, operation }];
+        let request = Request::new(log, client, None, FIRST_INCARNATION, 0, mutations).unwrap();
+        accept_refusal(self.ports.logs().append(request).await);
+    }
+
+    async fn make_snapshots(&self) {
+        for log in [log(), self.fork] {
+            let logs = self.ports.logs();
+            logs.load(log, None).await.unwrap();
+            if let UpkeepOutcome::Snapshot(position) = logs.upkeep(log, &POLICY).await.unwrap() {
+                let job = SnapshotJob { log, position };
+                self.ports.queue.send(&job.encode()).await.unwrap();
+            }
+        }
+        handle_queued_jobs(&self.ports.workers(), &self.ports).await;
+    }
+
+    async fn take(&mut self, step: Step) {
+        match step {
+            Step::Edit { is_of_fork, unseen, operation } => {
+                let log = if is_of_fork { self.fork } else { log() };
+                self.edit(log, unseen, operation).await;
+            }
+            Step::Snapshot => self.make_snapshots().await,
+            Step::Merge => {
+                let merge = NewMerge { log: log(), fork: self.fork, through: None, by: None };
+                accept_refusal(self.ports.logs().merge(&merge).await);
+            }
+        }
+    }
+
+    /// Checks both logs at every other position and at the newest.
+    async fn check(&self) -> FormulaCounts {
+        let mut sum = FormulaCounts::default();
+        for log in [log(), self.fork] {
+            for position in self.positions(log).await.into_iter().rev().step_by(2) {
+                let logs = self.ports.logs();
+                let (_, counts) = assert_calculated(&logs, log, position, "random edits").await;
+                sum.evaluated += counts.evaluated;
+                sum.chained += counts.chained;
+                sum.stale += counts.stale;
+                sum.cyclic += counts.cyclic;
+            }
+        }
+        sum
+    }
+}
+
+/// Clients may send edits that are refused, such as an undo of an entry that does not exist.
+fn accept_refusal<T>(result: Result<T, LogError>) {
+    match result {
+        Ok(_)
+        | Err(
+            LogError::Refused(_)
+            | LogError::NoSuchPosition { .. }
+            | LogError::Merge(_)
+            | LogError::UnknownSheet { .. }
+            | LogError::Reload,
+        ) => {}
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+#[test]
+fn formulas_have_the_values_of_their_evaluation_after_random_edits() {
+    let config =
+        ProptestConfig { cases: 48, source_file: Some(file!()), ..ProptestConfig::default() };
+    let histories = (vec(any_edit(), 0..6), vec(any_step(), 8..24));
+    let [evaluated, chained, stale, cyclic] = [const { Cell::new(0_u64) }; 4];
+    let checked = TestRunner::new(config).run(&histories, |(before, steps)| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let counts = runtime.block_on(async {
+            let mut world = World::new(before).await;
+            for step in steps {
+                world.take(step).await;
+            }
+            world.check().await
+        });
+        evaluated.set(evaluated.get() + counts.evaluated);
+        chained.set(chained.get() + counts.chained);
+        stale.set(stale.get() + counts.stale);
+        cyclic.set(cyclic.get() + counts.cyclic);
+        Ok(())
+    });
+    checked.unwrap_or_else(|failure| panic!("{failure}"));
+    let counts = [&evaluated, &chained, &stale, &cyclic].map(Cell::get);
+    assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
+}
