@@ -46,7 +46,7 @@ impl Budget {
         })
     }
 
-    /// Subtracts the work done by an evaluation.
+    /// Deducts the cost of an evaluation from the remaining budget.
     pub(crate) fn take_evaluation(&mut self, cells_read: u64, steps: u64) {
         self.cells_read = self.cells_read.saturating_sub(cells_read);
         self.steps = self.steps.saturating_sub(steps);

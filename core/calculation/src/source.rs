@@ -26,7 +26,7 @@ pub(crate) enum Need {
     /// Formulas to calculate. Only the first one is known to be needed, because the evaluation may
     /// use its result to decide whether to read the others.
     Formulas(Vec<CellKey>),
-    /// Long texts to load, identified by their hashes.
+    /// The hashes of the long texts to load.
     LongTexts(Vec<[u8; 32]>),
     /// Nothing: the evaluation read a stale formula, so the evaluated formula becomes stale too.
     Stale(Staleness),

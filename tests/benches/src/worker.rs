@@ -109,7 +109,8 @@ impl Worker {
             CompactionPlan::LevelZero(next) => *next,
             CompactionPlan::Merge(mut plan) => {
                 self.merges += 1;
-                let ask = |objects: &Objects| Ok(plan.load_inputs_or_merge_all(&base, &folded, objects)?);
+                let ask =
+                    |objects: &Objects| Ok(plan.load_inputs_or_merge_all(&base, &folded, objects)?);
                 let (inputs, _) = self.bucket.ready(ask)?;
                 let level = merged(&mut self.bucket, inputs)?;
                 plan.finish(&base, &folded, &level)?

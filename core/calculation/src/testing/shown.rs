@@ -14,7 +14,7 @@ use super::{SheetCells, is_same_value};
 use crate::workbook::CYCLE_NOTE;
 use crate::{CalculatedWorkbook, CellKey};
 
-/// The cells of a spreadsheet as a reader shows them.
+/// The cells of a spreadsheet as the server or the client library returns them.
 pub struct ShownCells<'a> {
     workbook: &'a CalculatedWorkbook,
     cells: HashMap<CellKey, &'a CellAt>,

@@ -1,10 +1,10 @@
-//! Inputs of a formula besides the cells that it names.
+//! Determines what a formula depends on, other than the cells that it references.
 
 use super::{BinaryOperator, Expression, Node, NodeIndex, PostfixOperator};
 use crate::reference::{Area, Ends};
 use cellar_grid::Axis;
 
-/// Functions that read as many cells of their third argument as of their first one.
+/// Functions that resize the range in their third argument to the size of their first argument.
 const RESIZING_FUNCTIONS: [&str; 2] = ["AVERAGEIF", "SUMIF"];
 /// Functions and the facts that follow from their use.
 const TABLES: [(&[&str], FormulaTraits); 4] = [
@@ -37,12 +37,12 @@ impl FormulaTraits {
     /// such as `A1:INDEX(B:B,3)`, a spilled range such as `A1#`, the cells of several sheets, or
     /// `SUMIF` or `AVERAGEIF` with ranges of different sizes.
     pub const CALCULATED_REFERENCES: Self = Self(1 << 2);
-    /// A value depends on the place of the formula or of a cell, or on the names and the order of
-    /// sheets.
+    /// The result depends on the row or column of the formula or of a referenced cell, or on the
+    /// names or the order of sheets.
     pub const PLACES: Self = Self(1 << 3);
-    /// A value depends on the time.
+    /// The result depends on the current time.
     pub const TIME: Self = Self(1 << 4);
-    /// A value depends on random numbers.
+    /// The result depends on random numbers.
     pub const RANDOM_NUMBERS: Self = Self(1 << 5);
     /// A reference has `$` before a row.
     pub const FIXED_ROWS: Self = Self(1 << 6);
@@ -96,7 +96,7 @@ impl FormulaTraits {
 fn of_node(node: &Node, nodes: &[Node]) -> FormulaTraits {
     match node {
         Node::Call { function, arguments } => of_call(short_name(function), arguments, nodes),
-        // A function may be passed to another one, as in `MAP(A1:A3,INDIRECT)`.
+        // A function can be passed as an argument, as in `MAP(A1:A3,INDIRECT)`.
         Node::Name(name) => of_function(short_name(name)).with(FormulaTraits::NAMES),
         Node::SeveralSheets { .. }
         | Node::Postfix { operator: PostfixOperator::Spill, .. }
@@ -109,7 +109,7 @@ fn of_node(node: &Node, nodes: &[Node]) -> FormulaTraits {
 
 fn of_call(function: &str, arguments: &[NodeIndex], nodes: &[Node]) -> FormulaTraits {
     let is_resizing = RESIZING_FUNCTIONS.contains(&function) && !has_equal_ranges(arguments, nodes);
-    // Without a reference, the function is about the cell of the formula.
+    // Without a reference, `CELL` describes the cell that contains the formula.
     let is_about_own_cell = function == "CELL" && arguments.len() == 1;
     let traits = of_function(function);
     if is_resizing || is_about_own_cell || function == "ANCHORARRAY" {
@@ -129,7 +129,8 @@ fn short_name(name: &str) -> &str {
     STORAGE_PREFIXES.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
 }
 
-/// Returns whether the first and the third argument have the same size, or there is no third one.
+/// Returns whether the first and third arguments have the same size. Returns `true` if there is no
+/// third argument.
 fn has_equal_ranges(arguments: &[NodeIndex], nodes: &[Node]) -> bool {
     let size_at = |place: usize| match nodes.get(arguments.get(place)?.get())? {
         Node::Reference(reference) => size_of(&reference.area),
@@ -139,8 +140,9 @@ fn has_equal_ranges(arguments: &[NodeIndex], nodes: &[Node]) -> bool {
     arguments.len() < 3 || (size_at(0).is_some() && size_at(0) == size_at(2))
 }
 
-/// The number of rows or columns less one, and whether each end has `$`. Two areas with the same
-/// extent keep it when the formula is filled into other cells.
+/// The extent of a range along one axis: the number of rows or columns minus one, and whether each
+/// end is absolute (has `$`). Two ranges with equal extents still have equal extents after the
+/// formula is filled into other cells.
 type AxisExtent = (u32, bool, bool);
 
 /// Returns the extents of rows and of columns, or `None` for all. Returns `None` for the whole if the

@@ -5,8 +5,8 @@ use cellar_grid::Span;
 use super::DeletedLines;
 use super::compose::joined;
 
-/// Returns `deleted` with the `start` and `end` from `ends` where the spans overlap. Both lists are
-/// in ascending order.
+/// Returns a copy of `deleted` in which lines that `ends` also contains have the `start` and `end`
+/// of `ends`. Both lists must be in ascending order.
 pub(super) fn replace_ends(deleted: &[DeletedLines], ends: &[DeletedLines]) -> Vec<DeletedLines> {
     let mut replaced = Vec::with_capacity(deleted.len() + ends.len());
     let mut next_ends = ends;

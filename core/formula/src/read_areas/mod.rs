@@ -133,8 +133,15 @@ impl ReadAreas {
         }
     }
 
-    /// Inserts an area, united with all that it can be united with without adding cells.
+    /// Inserts an area, united with all that it can be united with without adding cells. Nothing
+    /// changes if an area contains it.
     fn insert(&mut self, mut area: SheetArea) {
+        let contains_area = |other: &SheetArea| {
+            other.sheet == area.sheet && union(&other.cells, &area.cells) == other.cells
+        };
+        if self.areas.iter().any(contains_area) {
+            return;
+        }
         let is_free = |area: &SheetArea, other: &SheetArea| {
             area.sheet == other.sheet && added_cells(&area.cells, &other.cells) == 0
         };

@@ -68,8 +68,8 @@ fn moved_ends(map: &LineMap, axis: Axis, first: u32, last: u32) -> Option<(u32, 
     map.range(first, last)
 }
 
-/// Returns the distance by which rows or columns move, or `None` if some of them are deleted or move
-/// by other distances.
+/// Returns the common offset by which the rows or columns move, or `None` if any of them are deleted
+/// or if the offsets differ.
 fn shift(map: &LineMap, first: u32, last: u32) -> Option<i64> {
     let count = last.saturating_sub(first).saturating_add(1);
     let moved_first = map.line(first)?;

@@ -185,6 +185,9 @@ fn rectangles_are_united_if_this_adds_no_cells() {
     assert_eq!(reads_of(&["=SUM(B$2:B9)"], 8).areas(), [area(5, "B2:B11")]);
     assert_eq!(reads_of(&["=SUM(B:B)+B3+1"], 8).areas(), [area(5, "B:B")]);
     assert_eq!(reads_of(&["=1+1"], 8), ReadAreas::default());
+    // `A4` is in an area, so it is not united with `A1:A3`.
+    let apart = [area(5, "A1:A3"), area(5, "A4:C6")];
+    assert_eq!(reads_of(&["=SUM($A$1:$A$3,$A$4:$C$6)+$A$4+1"], 8).areas(), apart);
 }
 
 #[test]

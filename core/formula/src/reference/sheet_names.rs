@@ -14,7 +14,7 @@ pub trait SheetNames {
     fn name(&self, sheet: SheetId) -> Option<&str>;
 }
 
-/// An empty set of sheets, with which parsing keeps all sheet names in references.
+/// An empty list of sheets. A formula that is parsed with it keeps all sheet names in its references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoSheets;
 

@@ -293,7 +293,7 @@ mod tests {
         for (typed, message) in [
             ("=SUM(A1", "B3: =SUM(A1 is not a formula: character 8: `(` is not closed; add `)`"),
             ("A1", "B3: A1 is not a formula: character 1: a formula starts with `=`"),
-            ("=A1;B1", "separate arguments with `,`"),
+            ("=A1;B1", "use `,` to separate arguments"),
             ("=Table1[Sales]", "B3: =Table1[Sales] is not a formula: character 2: "),
         ] {
             let error = with_formula(typed).validated().unwrap_err().to_string();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cellar_formula::changes::MovedLines;
-use cellar_formula::reference::{Ends, Reference};
+use cellar_formula::reference::{Area, Ends, Reference};
 use cellar_formula::{Formula, Template};
 
 use super::moves::Moves;
@@ -171,6 +171,9 @@ impl<'a> FormulaReader<'a> {
         let Some(template) = self.template(formula) else { return false };
         let mut references = template.references_at(TEMPLATE_CELL);
         references.any(|reference| {
+            if reference.area == Area::Deleted {
+                return false;
+            }
             let Some(number) = reference.sheet_number(sheet) else { return false };
             let was_deleted = tabs.name(number).is_some() && newer_tabs.name(number).is_none();
             was_deleted || loses_ends(&reference, number, moved)

@@ -23,7 +23,7 @@ pub(super) fn cells_of_readers(tile: &PlacedTile<'_>, searched: &SearchedCells) 
             row: tile.first_row,
             column: tile.first_column.saturating_add(column.index),
         };
-        let mut scan = ColumnScan { column, first_cell, formulas: tile.formulas, searched };
+        let scan = ColumnScan { column, first_cell, formulas: tile.formulas, searched };
         for run in &runs {
             let rows = scan.rows_of_readers(run);
             cells.extend(rows.map(|row| CellName { row, column: output_column }));
@@ -54,7 +54,7 @@ struct ScannedTemplate<'a> {
 
 impl<'a> ColumnScan<'a> {
     /// Returns the output rows of a run whose formulas may read the searched cells.
-    fn rows_of_readers(&mut self, run: &'a Run) -> impl Iterator<Item = u32> + use<'a> {
+    fn rows_of_readers(&self, run: &'a Run) -> impl Iterator<Item = u32> + use<'a> {
         let mut readers = Vec::new();
         let texts = &self.column.formulas;
         for row in texts.rows().get(indices_in_run(texts.rows(), run)).unwrap_or_default() {

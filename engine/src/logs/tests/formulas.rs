@@ -1,11 +1,10 @@
 //! Calculated values in windows, at old positions and in searches.
 
-use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_TILE_TEXT_BYTES};
+use cellar_base::limits::MAX_TILE_TEXT_BYTES;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, TypedText, typed_cell};
-use cellar_sheet::operation::{AddSheet, InsertBefore};
+use cellar_sheet::operation::AddSheet;
 use cellar_sheet::workbook::CellAt;
-use cellar_snapshot::dependents::{DependentBounds, DependentFormula, SheetArea};
 
 use super::changes::mutation;
 use super::search::{filter, find};
@@ -110,34 +109,4 @@ async fn a_cycle_has_a_note() {
     assert_eq!(read.cells[0].cell.value, Value::Error(ErrorCode::Ref));
     let note = read.cells[0].note.as_deref();
     assert_eq!(note, Some("the formula depends on itself: A1 → B1 → A1"));
-}
-
-#[tokio::test]
-async fn the_formulas_that_read_cells_are_found_at_any_position() {
-    let logs = logs(&Arc::new(MemoryTables::default()));
-    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 2 };
-    let positions = append(
-        &logs,
-        vec![
-            cells_of(0, &[("A1", "2"), ("B1", "=A1*2"), ("B2", "=SUM(A1:A3)"), ("B3", "=A2")]),
-            Operation::InsertRows(insert),
-            cells_of(0, &[("B4", "=A1")]),
-        ],
-    )
-    .await;
-    let bounds = DependentBounds { formulas: 10, tiles: MAX_DEPENDENT_TILES };
-    let cells_reading = async |position: Position, range: &str| {
-        let area = SheetArea { sheet: SheetId::FIRST, cells: super::search::rectangle(range) };
-        let found = logs.formulas_reading(log(), position, &[area], bounds).await.unwrap();
-        assert!(found.complete);
-        let one = |found: DependentFormula| format!("{} {}", found.cell, found.text);
-        found.formulas.into_iter().map(one).collect::<Vec<_>>()
-    };
-    assert_eq!(cells_reading(positions[1], "A1").await, ["B1 =A1*2", "B2 =SUM(A1:A3)"]);
-    let moved = ["B3 =A3*2", "B4 =SUM(A3:A5)"];
-    assert_eq!(cells_reading(positions[2], "A3").await, moved);
-    assert_eq!(cells_reading(positions[3], "A1:A3").await, ["B3 =A3*2", "B4 =A1"]);
-    let later = Position::new(0, 99).unwrap();
-    let at_later = logs.formulas_reading(log(), later, &[], bounds).await;
-    assert!(matches!(at_later, Err(LogError::NoSuchPosition { .. })), "{at_later:?}");
 }

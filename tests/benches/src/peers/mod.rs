@@ -1,6 +1,8 @@
 //! Alternatives to Cellar, which do the same work in the same run.
 
 #[cfg(feature = "peers")]
+mod formulas;
+#[cfg(feature = "peers")]
 mod key_value;
 #[cfg(feature = "peers")]
 mod parquet;
@@ -8,6 +10,30 @@ mod parquet;
 mod sqlite;
 #[cfg(feature = "peers")]
 mod xlsx;
+
+/// Formulas over a large sheet.
+pub(crate) mod formula_works {
+    use crate::Failure;
+
+    /// CPU time of the calculations of one system.
+    pub(crate) struct Measured {
+        pub(crate) name: &'static str,
+        /// Of the sum of a column, per row.
+        pub(crate) sum_ns: f64,
+        /// Of a chain of formulas, per formula.
+        pub(crate) chain_us: f64,
+    }
+
+    #[cfg(feature = "peers")]
+    pub(crate) fn measured(rows: u32) -> Result<Vec<Measured>, Failure> {
+        Ok(vec![super::formulas::formualizer(rows)?, super::formulas::iron_calc(rows)?])
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn measured(_rows: u32) -> Result<Vec<Measured>, Failure> {
+        Ok(Vec::new())
+    }
+}
 
 /// Random edits.
 pub(crate) mod fold {

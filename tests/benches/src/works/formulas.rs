@@ -14,7 +14,7 @@ use cellar_snapshot::view;
 use super::sheet::{Imported, import};
 use crate::clock::{median_s, timed};
 use crate::report::Row;
-use crate::{Failure, Options};
+use crate::{Failure, Options, peers};
 
 /// Repetitions of short measurements.
 const REPEATS: usize = 9;
@@ -23,9 +23,17 @@ const WINDOW_ROWS: u32 = 50;
 /// Number of columns with formulas in a window.
 const WINDOW_COLUMNS: u32 = 5;
 /// Number of formulas of the chain.
-const CHAIN: u32 = 50_000;
+pub(crate) const CHAIN: u32 = 50_000;
 /// A column of numbers of the reference data.
-const NUMBERS: u32 = 1;
+pub(crate) const NUMBERS: u32 = 1;
+
+/// Returns the formula of the chain in a row: the sum of the numbers up to this row.
+pub(crate) fn chain_formula(row: u32) -> String {
+    match row {
+        0 => "=B1".to_owned(),
+        _ => format!("=U{row}+B{}", row + 1),
+    }
+}
 
 pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
     let mut imported = import(options.rows)?;
@@ -46,18 +54,23 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
         }
     }
     let window = measured(&mut imported, options.rows, &window)?;
-    let mut chain = vec![(CellName { row: 0, column: 20 }, "=B1".to_owned())];
-    for row in 1..CHAIN.min(options.rows) {
-        chain.push((CellName { row, column: 20 }, format!("=U{row}+B{}", row + 1)));
-    }
+    let link = |row| (CellName { row, column: 20 }, chain_formula(row));
+    let chain: Vec<_> = (0..CHAIN.min(options.rows)).map(link).collect();
     let formulas = chain.len() as f64;
     let chain = measured(&mut imported, options.rows, &chain)?;
     let sum_ns = cold.first_s / f64::from(options.rows) * 1e9;
+    let mut sum = Row::new("sum of a column", "ns a row", sum_ns).at_most(300.0);
+    let chain_us = chain.first_s / formulas * 1e6;
+    let mut links = Row::new("chain of formulas", "CPU µs a formula", chain_us);
+    for peer in peers::formula_works::measured(options.rows)? {
+        sum = sum.beside(peer.name, Some(peer.sum_ns));
+        links = links.beside(peer.name, Some(peer.chain_us));
+    }
     Ok(vec![
-        Row::new("sum of a column", "ns a row", sum_ns).at_most(300.0),
+        sum,
         Row::new("sum of a column, again", "CPU ms", again_s * 1e3).at_most(30.0),
         Row::new("50 rows of 5 formulas far below", "CPU ms", window.first_s * 1e3),
-        Row::new("chain of formulas", "CPU µs a formula", chain.first_s / formulas * 1e6),
+        links,
     ])
 }
 

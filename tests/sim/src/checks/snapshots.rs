@@ -27,7 +27,7 @@ const MAX_STEPS: usize = 10_000;
 /// Number of snapshots per log that are compared with a replay, including the newest one. The
 /// number is limited because a replay is slow. In addition, all snapshots are compared with the
 /// result of an undisturbed worker.
-const MAX_REPLAYS: usize = 3;
+const MAX_REPLAYS: usize = 2;
 
 /// Checks the snapshots of a log. Forks share their source's folder of objects, so surplus objects
 /// can be detected only if the log has no forks.

@@ -152,8 +152,9 @@ fn parse_corner(call: &Call<'_, '_>, text: &str) -> Outcome<Corner> {
     Ok(Corner { row, column })
 }
 
-/// Parses a row or column such as `R`, `R5` or `R[-1]`. Returns its zero-based index, or `None` if
-/// the text does not start with `letter`, and the rest of the text.
+/// Parses the row or column of an R1C1 reference, such as `R`, `R5` or `R[-1]`. Returns the
+/// zero-based index and the remaining text. The index is `None` if the text does not start with
+/// `letter`.
 fn parse_axis(text: &str, letter: char, own: u32) -> Outcome<(Option<u32>, &str)> {
     let Some(rest) = text.strip_prefix(letter) else { return Ok((None, text)) };
     if let Some(inside) = rest.strip_prefix('[') {

@@ -69,6 +69,15 @@ fn an_undo_restores_references_to_a_deleted_sheet() {
 }
 
 #[test]
+fn a_reference_that_was_lost_before_is_not_restored() {
+    let before = after(new(&[add("Data"), set("C1", "=Data!A5*2")]), &[delete(DATA, 4, 1)]);
+    assert_eq!(formula(&before, "C1"), "=Data!#REF!*2");
+    let (_, back, reversal) = undone(&before, &[delete_sheet(DATA)]);
+    assert_eq!(formula(&back, "C1"), "=#REF!*2");
+    assert_eq!(formula_counts(reversal.report), (0, 0));
+}
+
+#[test]
 fn restored_references_follow_later_edits() {
     let before = new(&[add("Data"), set("A1", "=SUM(Data!A3:A5)"), set("A2", "=Data!A5")]);
     let entry = after(before.clone(), &[delete(DATA, 4, 1)]);

@@ -35,13 +35,40 @@ fn reaching(rows: u32, columns: u32) -> Result<(), SnapshotError> {
     pack_level(&Level { sheets: vec![sheet_of(0, stripes)] }, ROOT).map(|_| ())
 }
 
+fn sheets(count: u32) -> Level {
+    Level { sheets: (0..count).map(|at| sheet_of(at, vec![])).collect() }
+}
+
+#[test]
+fn a_tile_and_a_sheet_have_limited_areas() {
+    let with_formulas = |count: u32, areas: usize| {
+        let stored = StoredTile::Chunk(chunk_of(0));
+        let formulas = Some(TileFormulas { count, reads: reads_of_sheets(areas) });
+        let mut tiles = SpanMap::default();
+        assert!(tiles.push(span(0, 1), IndexedTile { cells: 1, stored, formulas }));
+        IndexChunk::decode(&cbor::encode(Kind::Tiles, &tiles))
+    };
+    assert!(with_formulas(1, 0).is_ok() && with_formulas(0, 0).is_err());
+    assert!(with_formulas(1, MAX_TILE_READ_AREAS).is_ok());
+    assert!(with_formulas(1, MAX_TILE_READ_AREAS + 1).is_err());
+    let with_reads = |formulas: Option<u64>, areas: usize| {
+        let (mut packed, _) = pack_level(&sheets(1), ROOT).unwrap();
+        packed.sheets[0].formulas = formulas;
+        packed.sheets[0].reads = Some(reads_of_sheets(areas));
+        let bytes = minicbor::to_vec(&packed).unwrap();
+        minicbor::decode::<PackedLevel>(&bytes).is_ok_and(|level| level.check().is_ok())
+    };
+    assert!(with_reads(Some(1), 0) && !with_reads(Some(0), 0) && !with_reads(None, 0));
+    assert!(with_reads(Some(1), MAX_SHEET_READ_AREAS));
+    assert!(!with_reads(Some(1), MAX_SHEET_READ_AREAS + 1));
+}
+
 #[test]
 fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(reaching(MAX_ROWS, MAX_COLUMNS).is_ok());
     assert!(reaching(MAX_ROWS + 1, MAX_COLUMNS).is_err());
     assert!(reaching(MAX_ROWS, MAX_COLUMNS + 1).is_err());
 
-    let sheets = |count: u32| Level { sheets: (0..count).map(|at| sheet_of(at, vec![])).collect() };
     assert!(pack_level(&sheets(MAX_SHEETS as u32), ROOT).is_ok());
     assert!(pack_level(&sheets(MAX_SHEETS as u32 + 1), ROOT).is_err());
     for (count, fits) in [(MAX_SHEETS as u32, true), (MAX_SHEETS as u32 + 1, false)] {
@@ -76,26 +103,6 @@ fn limits_are_met_at_n_and_not_at_one_more() {
     assert!(with_ends(2, 1_000_000).is_err(), "a row that was not deleted");
     let beyond = DeletedLines { end: MAX_ROWS + 1, ..ends(0) };
     assert!(with(&|sheet| sheet.moves.row_ends = vec![beyond]).is_err());
-    let with_formulas = |count: u32, areas: usize| {
-        let stored = StoredTile::Chunk(chunk_of(0));
-        let formulas = Some(TileFormulas { count, reads: reads_of_sheets(areas) });
-        let mut tiles = SpanMap::default();
-        assert!(tiles.push(span(0, 1), IndexedTile { cells: 1, stored, formulas }));
-        IndexChunk::decode(&cbor::encode(Kind::Tiles, &tiles))
-    };
-    assert!(with_formulas(1, 0).is_ok() && with_formulas(0, 0).is_err());
-    assert!(with_formulas(1, MAX_TILE_READ_AREAS).is_ok());
-    assert!(with_formulas(1, MAX_TILE_READ_AREAS + 1).is_err());
-    let with_reads = |formulas: Option<u64>, areas: usize| {
-        let (mut packed, _) = pack_level(&sheets(1), ROOT).unwrap();
-        packed.sheets[0].formulas = formulas;
-        packed.sheets[0].reads = Some(reads_of_sheets(areas));
-        let bytes = minicbor::to_vec(&packed).unwrap();
-        minicbor::decode::<PackedLevel>(&bytes).is_ok_and(|level| level.check().is_ok())
-    };
-    assert!(with_reads(Some(1), 0) && !with_reads(Some(0), 0) && !with_reads(None, 0));
-    assert!(with_reads(Some(1), MAX_SHEET_READ_AREAS));
-    assert!(!with_reads(Some(1), MAX_SHEET_READ_AREAS + 1));
     let region = |spans: usize| Region { rows: odd(spans - 1), columns: Spans::one(0, 1) };
     let half = MAX_LEVEL_CLEAR_SPANS / 2;
     for (spans, fits) in [(half, true), (half + 1, false)] {
