@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::request::{
-    InvalidRequest, Payload, Request, RequestMutation, check_id_is_not_too_large, last_id,
-};
+use super::mutation_ids::{check_id_is_not_too_large, last_id};
+use super::request::{InvalidRequest, Payload, Request, RequestMutation};
 use crate::entry::Merged;
 use cellar_base::identity::{ClientKey, LogId};
 use cellar_base::position::Position;

@@ -27,6 +27,7 @@ pub mod commit;
 pub mod effect;
 mod machine;
 mod merge_request;
+mod mutation_ids;
 mod phase;
 pub mod request;
 mod rules;

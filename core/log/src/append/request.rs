@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::merge_request::MergedOrigin;
+use super::mutation_ids::{check_id_is_not_too_large, check_ids_are_consecutive, last_id};
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
@@ -484,35 +485,10 @@ pub(super) fn rejection_if_too_large(mutation: &Mutation) -> Option<Rejection> {
     Some(Rejection::new(RejectionReason::TooLarge, detail))
 }
 
-pub(super) fn last_id(first_id: u64, count: u64) -> u64 {
-    first_id.saturating_add(count).saturating_sub(1)
-}
-
 fn check_mutation_count(count: usize) -> Result<(), InvalidRequest> {
     match count {
         0 => Err(InvalidRequest::NoMutations),
         1..=MAX_MUTATIONS_PER_REQUEST => Ok(()),
         _ => Err(InvalidRequest::TooManyMutations { count }),
     }
-}
-
-/// Checks that the ids are consecutive, start at 1 or higher and do not exceed the maximum.
-fn check_ids_are_consecutive(ids: &[u64]) -> Result<(), InvalidRequest> {
-    let mut previous_id = None;
-    for id in ids.iter().copied() {
-        check_id_is_not_too_large(id)?;
-        let is_next_id = match previous_id {
-            None => id > 0,
-            Some(previous_id) => id == previous_id + 1,
-        };
-        if !is_next_id {
-            return Err(InvalidRequest::IdsNotConsecutive { before: previous_id.unwrap_or(0), id });
-        }
-        previous_id = Some(id);
-    }
-    Ok(())
-}
-
-pub(super) fn check_id_is_not_too_large(id: u64) -> Result<(), InvalidRequest> {
-    if id > MAX_MUTATION_ID { Err(InvalidRequest::IdTooLarge { id }) } else { Ok(()) }
 }
