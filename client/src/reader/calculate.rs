@@ -6,8 +6,10 @@ use cellar_calculation::{
 };
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::TileCell;
+use cellar_snapshot::dependents::SearchedState;
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::objects::Fetch;
+use cellar_snapshot::outdated::{OutdatedBy, find_outdated};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
 
@@ -27,8 +29,10 @@ impl ReadableState {
         if !has_formulas(cells) {
             return Ok(());
         }
-        let mut calculation =
-            self.calculation.take().unwrap_or_else(|| self.new_calculation(source));
+        let mut calculation = match self.calculation.take() {
+            Some(calculation) => calculation,
+            None => self.new_calculation(source).await?,
+        };
         calculation.start_window(sheet, cells);
         self.run(source, &mut calculation).await?;
         calculation.show_results(sheet, cells);
@@ -36,9 +40,23 @@ impl ReadableState {
         Ok(())
     }
 
-    fn new_calculation(&self, source: &SnapshotSource) -> Calculation {
+    async fn new_calculation(
+        &mut self,
+        source: &SnapshotSource,
+    ) -> Result<Calculation, ReaderError> {
+        let outdated = loop {
+            let Self { root, tail, metadata, objects, .. } = &*self;
+            let state = SearchedState { root: root.as_ref(), tail, metadata };
+            let fetch = find_outdated(state, OutdatedBy::Any, objects)
+                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
+            match fetch {
+                Fetch::Ready(outdated) => break outdated,
+                Fetch::Missing(objects) => source.load_chunks(&objects, &mut self.objects).await?,
+            }
+        };
         let seed = CalculatedWorkbook::seed(source.log(), self.position);
-        Calculation::new(CalculatedWorkbook::new(&self.metadata, self.created_s, seed))
+        let workbook = CalculatedWorkbook::new(&self.metadata, self.created_s, seed);
+        Ok(Calculation::new(workbook, outdated))
     }
 
     async fn run(
@@ -52,7 +70,7 @@ impl ReadableState {
                 CalculationStep::Cells(windows) => {
                     for window in windows {
                         let tile = self.read_tile(source, &window).await?;
-                        calculation.supply(&window, &tile);
+                        calculation.supply(&window, tile);
                     }
                 }
                 CalculationStep::LongTexts(hashes) => {

@@ -7,6 +7,7 @@ use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS};
 use cellar_formula::reference::Reference;
 use cellar_functions::{EvaluationOutcome, Formula, SyntaxError, evaluate_counted};
 use cellar_sheet::cell::{ErrorCode, GENERAL, Value};
+use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::tile::Tile;
 
 use crate::block::{Explanation, FormulaState};
@@ -47,6 +48,8 @@ pub struct FormulaResult {
 #[derive(Debug, Clone)]
 pub struct Calculation {
     workbook: CalculatedWorkbook,
+    /// The formulas to calculate. The other formulas have their stored values.
+    outdated: OutdatedAreas,
     cells: LoadedCells,
     order: Order,
     budget: Budget,
@@ -70,11 +73,13 @@ impl OpenFormula {
 }
 
 impl Calculation {
-    /// Creates a calculation without any loaded cells.
+    /// Creates a calculation without any loaded cells. Formulas outside of `outdated` are not
+    /// calculated if they have a stored value.
     #[must_use]
-    pub fn new(workbook: CalculatedWorkbook) -> Self {
+    pub fn new(workbook: CalculatedWorkbook, outdated: OutdatedAreas) -> Self {
         Self {
             workbook,
+            outdated,
             cells: LoadedCells::default(),
             order: Order::default(),
             budget: Budget::default(),
@@ -138,10 +143,17 @@ impl Calculation {
         CalculationStep::Done
     }
 
+    /// Returns the formulas to calculate. The other formulas have their stored values.
+    #[must_use]
+    pub fn outdated(&self) -> &OutdatedAreas {
+        &self.outdated
+    }
+
     /// Adds the cells of a window that [`Calculation::step`] requested. The tile must use the row
     /// and column indices of the sheet.
-    pub fn supply(&mut self, window: &CellWindow, tile: &Tile) {
-        let cells = self.cells.add(window.sheet, &window.window, tile);
+    pub fn supply(&mut self, window: &CellWindow, tile: Tile) {
+        let tile = self.outdated.without_valid_formulas(window.sheet, tile);
+        let cells = self.cells.add(window.sheet, &window.window, &tile);
         let area = u64::try_from(window.window.rows.len()).unwrap_or(u64::MAX)
             * u64::try_from(window.window.columns.len()).unwrap_or(u64::MAX);
         /// Number of empty cells that count as one loaded cell.

@@ -11,6 +11,7 @@
 //! - `source` supplies cells to the evaluation of a formula and records which inputs are missing.
 //! - `order` decides which formula is evaluated next and detects cycles.
 //! - `budget` limits the work of a request.
+//! - `stored_results` selects the results that a snapshot stores.
 //! - `staleness` explains why a formula was not calculated.
 //!
 //! A formula that would exceed a limit is *stale*: its stored value is shown with a mark. Every
@@ -26,6 +27,7 @@ mod request;
 mod result_format;
 mod source;
 mod staleness;
+mod stored_results;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
@@ -35,5 +37,6 @@ mod workbook;
 
 pub use calculation::{Calculation, CalculationStep, FormulaResult};
 pub use request::CellWindow;
+pub use stored_results::StoredResults;
 pub use window::has_formulas;
 pub use workbook::{CalculatedWorkbook, CellKey};

@@ -2,18 +2,26 @@
 
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
+use cellar_sheet::cell::Value;
 use cellar_snapshot::cells::TileCell;
 
 use crate::calculation::Calculation;
 use crate::workbook::CellKey;
 
 impl Calculation {
-    /// Starts a request for all formulas in `cells`, which are cells of `sheet`.
+    /// Starts a request for the outdated formulas in `cells`, which are cells of `sheet`.
     pub fn start_window(&mut self, sheet: SheetId, cells: &[TileCell]) {
-        self.start(formulas_of(cells).map(|cell| key_of(sheet, cell)).collect());
+        let outdated = self.outdated();
+        let is_outdated = |cell: &&TileCell| {
+            cell.cell.value == Value::Empty || outdated.contains(sheet, key_of(sheet, cell).cell)
+        };
+        let formulas = formulas_of(cells).filter(is_outdated);
+        let keys = formulas.map(|cell| key_of(sheet, cell)).collect();
+        self.start(keys);
     }
 
-    /// Replaces the values of formula cells in `cells` with the results of the request.
+    /// Replaces the values of formula cells in `cells` with the results of the request. The other
+    /// formula cells keep their stored values.
     pub fn show_results(&self, sheet: SheetId, cells: &mut [TileCell]) {
         for cell in cells.iter_mut().filter(|cell| cell.cell.formula.is_some()) {
             if let Some(result) = self.result(key_of(sheet, cell)) {

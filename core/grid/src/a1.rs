@@ -97,6 +97,75 @@ impl Rectangle {
         let rows = length(self.first.row, self.last.row);
         rows.saturating_mul(length(self.first.column, self.last.column))
     }
+
+    /// Returns the smallest rectangle that contains both rectangles.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let (first, last) = (self.first, self.last);
+        Self {
+            first: CellName {
+                row: first.row.min(other.first.row),
+                column: first.column.min(other.first.column),
+            },
+            last: CellName {
+                row: last.row.max(other.last.row),
+                column: last.column.max(other.last.column),
+            },
+        }
+    }
+
+    /// Returns the cells that are in both rectangles, or `None` if there are none.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Option<Self> {
+        let (first, last) = (self.first, self.last);
+        let common = Self {
+            first: CellName {
+                row: first.row.max(other.first.row),
+                column: first.column.max(other.first.column),
+            },
+            last: CellName {
+                row: last.row.min(other.last.row),
+                column: last.column.min(other.last.column),
+            },
+        };
+        self.overlaps(other).then_some(common)
+    }
+
+    /// Returns the number of cells of the union that are in neither of the rectangles.
+    #[must_use]
+    pub fn cells_added_by_union(&self, other: &Self) -> u64 {
+        let common = self.intersection(other).map_or(0, |common| common.area());
+        let cells = self.area().saturating_add(other.area()).saturating_sub(common);
+        self.union(other).area().saturating_sub(cells)
+    }
+
+    /// Returns the cells that are not in `other`, in at most four rectangles: those above, below,
+    /// on the left and on the right.
+    pub fn without(&self, other: &Self) -> impl Iterator<Item = Self> + use<> {
+        let whole = *self;
+        let Some(common) = self.intersection(other) else {
+            return [Some(whole), None, None, None].into_iter().flatten();
+        };
+        let above = (whole.first.row < common.first.row)
+            .then(|| Self { last: CellName { row: common.first.row - 1, ..whole.last }, ..whole });
+        let below = (common.last.row < whole.last.row)
+            .then(|| Self { first: CellName { row: common.last.row + 1, ..whole.first }, ..whole });
+        let beside = |first_column: u32, last_column: u32| Self {
+            first: CellName { row: common.first.row, column: first_column },
+            last: CellName { row: common.last.row, column: last_column },
+        };
+        let left = (whole.first.column < common.first.column)
+            .then(|| beside(whole.first.column, common.first.column - 1));
+        let right = (common.last.column < whole.last.column)
+            .then(|| beside(common.last.column + 1, whole.last.column));
+        [above, below, left, right].into_iter().flatten()
+    }
+
+    /// Returns whether the rectangle contains all cells of another one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.union(other) == *self
+    }
 }
 
 impl Range {

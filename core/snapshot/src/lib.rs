@@ -23,6 +23,7 @@ pub mod level;
 mod line_ends;
 pub mod merge;
 pub mod objects;
+pub mod outdated;
 pub mod packed;
 mod packer;
 pub mod pending_snapshot;

@@ -13,7 +13,7 @@ use cellar_formula::changes::MovedLines;
 use cellar_formula::expression::FormulaTraits;
 use cellar_formula::reference::NoSheets;
 use cellar_formula::{Formula, ReadAreas, Template, TemplateRun};
-use cellar_sheet::a1::CellName;
+use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::operation::SheetId;
 
 /// The formulas of a tile.
@@ -32,15 +32,16 @@ impl TileFormulas {
     /// Returns the formulas of a tile of a sheet. `corner` is the top left cell of the tile.
     #[must_use]
     pub fn of_tile(tile: &Tile, corner: CellName, sheet: SheetId) -> Self {
-        let (reads, seen) = (ReadAreas::default(), HashSet::new());
-        let mut collected = CollectedAreas { sheet, reads, seen };
-        for column in &tile.columns {
-            let first =
-                CellName { row: corner.row, column: corner.column.saturating_add(column.index) };
-            collected.add_templates(column, first);
-            collected.add_texts(column, first);
+        let mut reads = ReadAreas::default();
+        let mut seen = HashSet::new();
+        let runs = formula_runs(tile, corner);
+        for run in &runs {
+            if seen.insert(run.template.encoded()) {
+                reads.add_traits(run.template.traits());
+            }
+            reads.add_run(&run.template_run(sheet), MAX_TILE_READ_AREAS);
         }
-        Self { count: saturate_u32(tile.formula_count()), reads: collected.reads }
+        Self { count: saturate_u32(tile.formula_count()), reads }
     }
 
     /// Returns the stored form as numbers.
@@ -66,57 +67,63 @@ impl TileFormulas {
     }
 }
 
-/// The areas of the formulas of a tile, while they are collected.
-struct CollectedAreas<'a> {
-    sheet: SheetId,
-    reads: ReadAreas,
-    /// Templates whose facts were added.
-    seen: HashSet<&'a str>,
+/// Consecutive formulas of a column with the same template.
+#[derive(Debug, Clone)]
+pub(crate) struct FormulaRun {
+    pub(crate) template: Template,
+    /// Cells of one column, in the coordinates of the level.
+    pub(crate) cells: Rectangle,
 }
 
-impl<'a> CollectedAreas<'a> {
-    /// `first` is the cell of the column in the top row of the tile.
-    fn add_templates(&mut self, column: &'a TileColumn, first: CellName) {
-        let mut templates = column.templates.iter().peekable();
-        while let Some((first_row, encoded)) = templates.next() {
-            let mut last_row = first_row;
-            let continues_run = |(row, next): &(u32, &str), last_row: u32| {
-                *row == last_row.saturating_add(1) && *next == encoded
-            };
-            while let Some((row, _)) = templates.next_if(|next| continues_run(next, last_row)) {
-                last_row = row;
-            }
-            if let Ok(template) = Template::decode(encoded.to_owned()) {
-                if self.seen.insert(encoded) {
-                    self.reads.add_traits(template.traits());
-                }
-                self.add_run(&template, first, (first_row, last_row));
-            }
-        }
+impl FormulaRun {
+    pub(crate) fn template_run(&self, sheet: SheetId) -> TemplateRun<'_> {
+        let Rectangle { first, last } = self.cells;
+        TemplateRun { template: &self.template, sheet, first, last_row: last.row }
     }
+}
 
-    /// Texts that are formulas are in tiles of older releases.
-    fn add_texts(&mut self, column: &TileColumn, first: CellName) {
-        for (row, text) in column.formulas.iter() {
-            if let Ok(formula) = Formula::parse(text, &NoSheets) {
-                let cell = CellName { row: first.row.saturating_add(row), ..first };
-                let template = Template::of(&formula, cell);
-                self.reads.add_traits(template.traits());
-                self.add_run(&template, first, (row, row));
-            }
-        }
+/// Returns the runs of formulas of a tile. `corner` is the top left cell of the tile.
+pub(crate) fn formula_runs(tile: &Tile, corner: CellName) -> Vec<FormulaRun> {
+    let mut runs = Vec::new();
+    for column in &tile.columns {
+        let first = CellName { column: corner.column.saturating_add(column.index), ..corner };
+        add_template_runs(column, first, &mut runs);
+        add_text_runs(column, first, &mut runs);
     }
+    runs
+}
 
-    /// Rows are relative to the tile.
-    fn add_run(&mut self, template: &Template, first: CellName, (first_row, last_row): (u32, u32)) {
-        let run = TemplateRun {
-            template,
-            sheet: self.sheet,
-            first: CellName { row: first.row.saturating_add(first_row), ..first },
-            last_row: first.row.saturating_add(last_row),
+/// `first` is the cell of the column in the top row of the tile.
+fn add_template_runs(column: &TileColumn, first: CellName, runs: &mut Vec<FormulaRun>) {
+    let mut templates = column.templates.iter().peekable();
+    while let Some((first_row, encoded)) = templates.next() {
+        let mut last_row = first_row;
+        let continues_run = |(row, next): &(u32, &str), last_row: u32| {
+            *row == last_row.saturating_add(1) && *next == encoded
         };
-        self.reads.add_run(&run, MAX_TILE_READ_AREAS);
+        while let Some((row, _)) = templates.next_if(|next| continues_run(next, last_row)) {
+            last_row = row;
+        }
+        if let Ok(template) = Template::decode(encoded.to_owned()) {
+            runs.push(FormulaRun { template, cells: cells_of_run(first, first_row, last_row) });
+        }
     }
+}
+
+/// Texts that are formulas are in tiles of older releases.
+fn add_text_runs(column: &TileColumn, first: CellName, runs: &mut Vec<FormulaRun>) {
+    for (row, text) in column.formulas.iter() {
+        if let Ok(formula) = Formula::parse(text, &NoSheets) {
+            let cells = cells_of_run(first, row, row);
+            runs.push(FormulaRun { template: Template::of(&formula, cells.first), cells });
+        }
+    }
+}
+
+/// Rows are relative to `first`.
+fn cells_of_run(first: CellName, first_row: u32, last_row: u32) -> Rectangle {
+    let cell = |row: u32| CellName { row: first.row.saturating_add(row), ..first };
+    Rectangle { first: cell(first_row), last: cell(last_row) }
 }
 
 /// Encodes areas, so that their length can be computed.

@@ -59,11 +59,26 @@ pub fn read_window(
     window: &Window,
     objects: &Objects,
 ) -> Result<Fetch<Tile>, SnapshotError> {
-    let merged = read_newest_levels((root, tail), tabs, sheet_id, window, 0, objects)?;
+    let merged = read_window_with_templates(root, tail, tabs, sheet_id, window, objects)?;
     Ok(match merged {
         Fetch::Missing(requests) => Fetch::Missing(requests),
         Fetch::Ready(tile) => Fetch::Ready(with_formula_texts(tile, tabs)),
     })
+}
+
+/// Like [`read_window`], but formulas are templates if they can be.
+///
+/// # Errors
+/// Returns a [`SnapshotError`] if an object does not match the reference to it.
+pub fn read_window_with_templates(
+    root: Option<&Root>,
+    tail: &FoldedLevel,
+    tabs: &Tabs,
+    sheet_id: SheetId,
+    window: &Window,
+    objects: &Objects,
+) -> Result<Fetch<Tile>, SnapshotError> {
+    read_newest_levels((root, tail), tabs, sheet_id, window, 0, objects)
 }
 
 /// Returns the cells of a window that the levels from the index `oldest_level` on contain, with the

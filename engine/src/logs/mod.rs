@@ -21,6 +21,7 @@ mod lost_cells;
 mod lost_references;
 mod merge;
 mod numbering;
+mod outdated;
 mod pages;
 mod pull;
 mod push;
@@ -67,6 +68,7 @@ pub use view::View;
 pub use workbook::WorkbookRead;
 
 pub(crate) use committed::{EntryCursor, ReadUntil};
+pub(crate) use outdated::CalculatedResults;
 pub(crate) use pages::{OffloadedRead, is_complete_segment, read_offloaded};
 
 use std::future::Future;

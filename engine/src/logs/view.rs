@@ -9,7 +9,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_calculation::Calculation;
-use cellar_log::entry::Entry;
+use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
@@ -159,6 +159,27 @@ fn apply_mutations(
 }
 
 impl View {
+    /// Returns the state of a snapshot root. `metadata` is that of the root.
+    pub(crate) fn of_root(
+        (store, log, family): (ObjectStore, LogId, LogId),
+        root: Root,
+        metadata: WorkbookMetadata,
+    ) -> Self {
+        Self {
+            family,
+            log,
+            position: root.position,
+            incarnation: FIRST_INCARNATION,
+            metadata,
+            root: Some(Arc::new(root)),
+            newest_level: FoldedLevel::default(),
+            objects: Objects::default(),
+            store,
+            created_s: 0,
+            calculation: None,
+        }
+    }
+
     /// Returns the non-blank cells in a window. A cell whose text is lost has the value `#LOST!`.
     ///
     /// # Errors
@@ -275,6 +296,23 @@ impl View {
         let read_window =
             |objects: &Objects| view::read_window(root, newest_level, tabs, sheet, window, objects);
         Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
+    }
+
+    /// Returns the cells of a window, with the templates of their formulas.
+    pub(super) async fn stored_tile(
+        &mut self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> Result<Tile, LogError> {
+        if self.objects.tile_count() > MAX_VIEW_TILES {
+            self.objects.drop_tiles();
+        }
+        let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
+        let tabs = &self.metadata.tabs;
+        let read = |objects: &Objects| {
+            view::read_window_with_templates(root, newest_level, tabs, sheet, window, objects)
+        };
+        Ok(self.store.load_until_ready(self.family, &mut self.objects, read).await?)
     }
 
     async fn fill_in_long_texts(

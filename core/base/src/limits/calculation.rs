@@ -15,6 +15,13 @@ pub const MAX_CALCULATION_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of long texts, which are separate objects, that one read of a window loads for its
 /// formulas.
 pub const MAX_CALCULATION_LONG_TEXTS: usize = 64;
+/// Number of formulas after which a snapshot worker stores the results that it has calculated.
+pub const MAX_RESULTS_AT_ONCE: usize = 500_000;
+/// Maximum number of cells, also empty ones, in the rows whose formulas a snapshot worker calculates
+/// together.
+pub const MAX_CALCULATED_WINDOW_CELLS: u64 = 1_000_000;
+/// Maximum number of rows whose formulas a snapshot worker calculates together.
+pub const MAX_CALCULATED_WINDOW_ROWS: u32 = 8_192;
 /// Maximum number of tiles that the server reads in one search for the formulas that read given
 /// cells.
 pub const MAX_DEPENDENT_TILES: usize = 1_000;

@@ -75,6 +75,16 @@ pub const MAX_TILE_READ_AREAS: usize = 8;
 /// Maximum number of rectangles in a tile index for the cells that the formulas of a sheet of a level
 /// read.
 pub const MAX_SHEET_READ_AREAS: usize = 32;
+/// Maximum number of rectangles in a snapshot root for the cells whose values are outdated.
+pub const MAX_OUTDATED_AREAS: usize = 64;
+/// Maximum number of tiles and of runs of formulas that a search for outdated values considers. If
+/// there are more, all values are outdated.
+pub const MAX_OUTDATED_CANDIDATES: usize = 20_000;
+/// Maximum number of times that such a search considers all of them. If there are more, because the
+/// formulas of a chain are in no order, all values are outdated.
+pub const MAX_OUTDATED_PASSES: usize = 64;
+/// Maximum number of tiles that such a search loads, because their formulas are far apart.
+pub const MAX_OUTDATED_LOADED_TILES: usize = 32;
 /// Maximum length of the formulas of a tile that a merge handles at once, in bytes. Formulas that
 /// share bytes in the tile count one by one. If there are more, the merge divides the rows.
 pub const MAX_BAND_FORMULA_BYTES: usize = 16 * 1024 * 1024;

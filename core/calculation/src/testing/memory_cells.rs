@@ -49,7 +49,7 @@ impl MemoryCells {
                     assert!(!windows.is_empty(), "the calculation asks for nothing");
                     for window in windows {
                         windows_read += 1;
-                        calculation.supply(&window, &self.tile(&window));
+                        calculation.supply(&window, self.tile(&window));
                     }
                 }
                 CalculationStep::LongTexts(hashes) => {

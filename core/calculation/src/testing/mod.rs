@@ -11,6 +11,7 @@ use cellar_grid::a1::Rectangle;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::workbook::{CellAt, SheetReader, Workbook};
 use cellar_snapshot::cells::TileCell;
+use cellar_snapshot::outdated::OutdatedAreas;
 
 use crate::{CalculatedWorkbook, Calculation};
 
@@ -38,7 +39,7 @@ pub fn calculate(
             None => add_stored_cells(&mut memory, id, sheet),
         }
     }
-    let mut calculation = Calculation::new(described.clone());
+    let mut calculation = Calculation::new(described.clone(), OutdatedAreas::everything());
     let mut calculated = SheetCells::new();
     for (id, sheet) in workbook.sheets() {
         let mut cells: Vec<TileCell> =

@@ -7,6 +7,7 @@ use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::{Cell as StoredCell, Value, typed_or_text};
 use cellar_sheet::metadata::{DefinedNames, Extent, SheetMetadata, WorkbookMetadata};
+use cellar_snapshot::outdated::OutdatedAreas;
 
 use crate::testing::MemoryCells;
 use crate::{CalculatedWorkbook, Calculation, CellKey, FormulaResult};
@@ -101,7 +102,7 @@ impl World {
     }
 
     pub(super) fn calculation(&self) -> Calculation {
-        Calculation::new(self.workbook())
+        Calculation::new(self.workbook(), OutdatedAreas::everything())
     }
 
     /// Runs a started request to completion by supplying the requested cells and texts.

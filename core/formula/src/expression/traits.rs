@@ -70,7 +70,7 @@ impl FormulaTraits {
 
     /// Returns the facts of both sets.
     #[must_use]
-    pub fn with(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 

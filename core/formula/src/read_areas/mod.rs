@@ -14,7 +14,7 @@ use cellar_grid::{Axis, SheetId};
 use crate::expression::FormulaTraits;
 use crate::reference::Reference;
 use crate::template::Template;
-use rectangles::{added_cells, order, union};
+use rectangles::order;
 
 /// The cells that some formulas name, and what else their values depend on.
 ///
@@ -92,7 +92,7 @@ impl ReadAreas {
         match first.sheet_number(own_sheet) {
             None => self.add_traits(FormulaTraits::UNKNOWN_SHEETS),
             Some(sheet) => {
-                let cells = union(&first_cells, &last_cells);
+                let cells = first_cells.union(&last_cells);
                 self.add_area(SheetArea { sheet, cells }, max_areas);
             }
         }
@@ -117,7 +117,7 @@ impl ReadAreas {
                 Some((one, other)) => {
                     let united = self.areas.remove(other);
                     let first = self.areas.remove(one);
-                    let cells = union(&first.cells, &united.cells);
+                    let cells = first.cells.union(&united.cells);
                     self.insert(SheetArea { cells, ..first });
                 }
                 None => self.add_traits(FormulaTraits::UNLISTED_AREAS),
@@ -136,17 +136,16 @@ impl ReadAreas {
     /// Inserts an area, united with all that it can be united with without adding cells. Nothing
     /// changes if an area contains it.
     fn insert(&mut self, mut area: SheetArea) {
-        let contains_area = |other: &SheetArea| {
-            other.sheet == area.sheet && union(&other.cells, &area.cells) == other.cells
-        };
+        let contains_area =
+            |other: &SheetArea| other.sheet == area.sheet && other.cells.covers(&area.cells);
         if self.areas.iter().any(contains_area) {
             return;
         }
         let is_free = |area: &SheetArea, other: &SheetArea| {
-            area.sheet == other.sheet && added_cells(&area.cells, &other.cells) == 0
+            area.sheet == other.sheet && area.cells.cells_added_by_union(&other.cells) == 0
         };
         while let Some(index) = self.areas.iter().position(|other| is_free(&area, other)) {
-            area.cells = union(&area.cells, &self.areas.remove(index).cells);
+            area.cells = area.cells.union(&self.areas.remove(index).cells);
         }
         let index = self.areas.partition_point(|other| order(other) < order(&area));
         self.areas.insert(index, area);
@@ -161,7 +160,7 @@ impl ReadAreas {
                 if other_area.sheet != area.sheet {
                     break;
                 }
-                let added = added_cells(&area.cells, &other_area.cells);
+                let added = area.cells.cells_added_by_union(&other_area.cells);
                 if cheapest.is_none_or(|(fewest, _)| added < fewest) {
                     cheapest = Some((added, (one, other)));
                 }

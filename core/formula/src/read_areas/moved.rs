@@ -15,11 +15,23 @@ impl ReadAreas {
     pub fn moved(&self, moves: &MovedLines) -> Self {
         let mut moved = Self { areas: Vec::new(), traits: self.traits };
         for area in &self.areas {
-            if let Some(area) = moved_area(area, moves) {
+            if let Some(area) = moves.moved_area(area) {
                 moved.insert(area);
             }
         }
         moved
+    }
+
+    /// Returns whether all rows and columns of each area move by the same distance: none of them is
+    /// deleted, and none is inserted between them.
+    #[must_use]
+    pub fn move_as_a_whole(&self, moves: &MovedLines) -> bool {
+        self.areas.iter().all(|SheetArea { sheet, cells: Rectangle { first, last } }| {
+            moves.sheet(*sheet).is_none_or(|SheetLines { rows, columns }| {
+                shift(rows, first.row, last.row).is_some()
+                    && shift(columns, first.column, last.column).is_some()
+            })
+        })
     }
 
     /// Returns whether all formulas have the same templates after their cells have moved from the
@@ -46,18 +58,22 @@ impl ReadAreas {
     }
 }
 
-/// Returns `None` if no cell of the area is left.
-fn moved_area(area: &SheetArea, moves: &MovedLines) -> Option<SheetArea> {
-    let Some(SheetLines { rows, columns }) = moves.sheet(area.sheet) else { return Some(*area) };
-    let Rectangle { first, last } = area.cells;
-    let (first_row, last_row) = moved_ends(rows, Axis::Rows, first.row, last.row)?;
-    let (first_column, last_column) =
-        moved_ends(columns, Axis::Columns, first.column, last.column)?;
-    let cells = Rectangle {
-        first: CellName { row: first_row, column: first_column },
-        last: CellName { row: last_row, column: last_column },
-    };
-    Some(SheetArea { cells, ..*area })
+impl MovedLines {
+    /// Returns the area after rows and columns have moved. It contains all of its cells that are
+    /// left. Returns `None` if there are none.
+    #[must_use]
+    pub fn moved_area(&self, area: &SheetArea) -> Option<SheetArea> {
+        let Some(SheetLines { rows, columns }) = self.sheet(area.sheet) else { return Some(*area) };
+        let Rectangle { first, last } = area.cells;
+        let (first_row, last_row) = moved_ends(rows, Axis::Rows, first.row, last.row)?;
+        let (first_column, last_column) =
+            moved_ends(columns, Axis::Columns, first.column, last.column)?;
+        let cells = Rectangle {
+            first: CellName { row: first_row, column: first_column },
+            last: CellName { row: last_row, column: last_column },
+        };
+        Some(SheetArea { cells, ..*area })
+    }
 }
 
 /// An area with all rows stays so, because references to whole columns do.

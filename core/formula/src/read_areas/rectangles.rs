@@ -1,43 +1,8 @@
-//! Unions of rectangles.
+//! The order and the stored form of areas.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_grid::SheetId;
 use cellar_grid::a1::{CellName, Rectangle, SheetArea};
-
-/// Returns the smallest rectangle that contains both rectangles.
-pub(super) fn union(one: &Rectangle, other: &Rectangle) -> Rectangle {
-    Rectangle {
-        first: CellName {
-            row: one.first.row.min(other.first.row),
-            column: one.first.column.min(other.first.column),
-        },
-        last: CellName {
-            row: one.last.row.max(other.last.row),
-            column: one.last.column.max(other.last.column),
-        },
-    }
-}
-
-/// Returns the number of cells of the union of two rectangles that are in neither of them.
-pub(super) fn added_cells(one: &Rectangle, other: &Rectangle) -> u64 {
-    let common = common_cells(one, other).map_or(0, |common| common.area());
-    let cells = one.area().saturating_add(other.area()).saturating_sub(common);
-    union(one, other).area().saturating_sub(cells)
-}
-
-fn common_cells(one: &Rectangle, other: &Rectangle) -> Option<Rectangle> {
-    let common = Rectangle {
-        first: CellName {
-            row: one.first.row.max(other.first.row),
-            column: one.first.column.max(other.first.column),
-        },
-        last: CellName {
-            row: one.last.row.min(other.last.row),
-            column: one.last.column.min(other.last.column),
-        },
-    };
-    one.overlaps(other).then_some(common)
-}
 
 /// Key by which areas are sorted.
 pub(super) fn order(area: &SheetArea) -> (SheetId, CellName, CellName) {

@@ -3,6 +3,7 @@
 use super::base::CompactionBase;
 use crate::error::SnapshotError;
 use crate::fold::{Fold, FoldedLevel, FoldedSheet};
+use crate::outdated::OutdatedAreas;
 use crate::root::ClientMap;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::position::Position;
@@ -39,6 +40,11 @@ pub struct FoldedEntries {
     pub last_position: Position,
     /// Number of entries from the start of the log up to and including the last entry.
     pub entry_count: u64,
+    /// Cells whose formulas have no valid values after the entries. [`find_outdated`] finds them;
+    /// before, they are all cells.
+    ///
+    /// [`find_outdated`]: crate::outdated::find_outdated
+    pub outdated: OutdatedAreas,
 }
 
 impl CompactionFold {
@@ -101,11 +107,30 @@ impl CompactionFold {
             clients,
             last_position: last_entry.position,
             entry_count: self.entry_count,
+            outdated: OutdatedAreas::everything(),
         })
     }
 }
 
 impl FoldedEntries {
+    /// Creates a step that adds the results of formulas to a root, without any entries.
+    #[must_use]
+    pub fn of_results(
+        base: &CompactionBase,
+        position: Position,
+        sheets: Vec<FoldedSheet>,
+        outdated: OutdatedAreas,
+    ) -> Self {
+        Self {
+            metadata: base.metadata.clone(),
+            level: FoldedLevel { sheets, ..FoldedLevel::default() },
+            clients: base.clients.clone(),
+            last_position: position,
+            entry_count: base.entry_count,
+            outdated,
+        }
+    }
+
     pub(super) fn sheet(&self, sheet_id: SheetId) -> Option<&FoldedSheet> {
         self.level.sheets.iter().find(|folded| folded.sheet == sheet_id)
     }

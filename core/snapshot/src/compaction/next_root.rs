@@ -6,6 +6,7 @@ use super::entries::FoldedEntries;
 use crate::error::SnapshotError;
 use crate::index::{PackedLevel, pack_level};
 use crate::level::{ChunkRef, Level};
+use crate::outdated::OutdatedAreas;
 use crate::packed::PackedObject;
 use crate::packer::PackLimits;
 use crate::root::{Root, RootLevel, RootSheet, Totals, pack_formats, pack_sheet_numbers};
@@ -46,9 +47,22 @@ pub(super) fn build_next_root(
     let totals = sum_totals(levels.iter().chain(&level_0));
     let (position, entries) = (folded.last_position, folded.entry_count);
     let names = folded.metadata.names.clone();
-    let root = Root { position, entries, sheets, used, levels, level_0, clients, totals, names };
+    let outdated = stored_outdated(folded, levels.iter().chain(&level_0));
+    let root =
+        Root { position, entries, sheets, used, levels, level_0, clients, totals, names, outdated };
     let stored = root.pack()?;
     Ok(NextRoot { objects, root, stored })
+}
+
+/// Returns `None` if there are no formulas, or if no value of a formula is known.
+fn stored_outdated<'a>(
+    folded: &FoldedEntries,
+    levels: impl Iterator<Item = &'a RootLevel>,
+) -> Option<OutdatedAreas> {
+    let mut sheets = levels.flat_map(|level| &level.level.sheets);
+    let has_formulas = sheets.any(|sheet| sheet.formulas != Some(0));
+    let outdated = has_formulas.then(|| folded.outdated.clone().reduced());
+    outdated.filter(|outdated| !outdated.is_everything())
 }
 
 /// Appends the chunk to `objects` unless the base already references the same chunk.

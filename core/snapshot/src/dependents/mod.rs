@@ -12,6 +12,7 @@ mod sheet_search;
 
 pub use cellar_sheet::a1::SheetArea;
 pub use search::{DependentSearch, SearchStep};
+pub(crate) use searched_cells::names_may_be_called;
 
 use crate::fold::FoldedLevel;
 use crate::root::Root;

@@ -124,8 +124,7 @@ impl SearchedCells {
             Some((name.name().to_lowercase(), formula))
         };
         let mut others: Vec<(String, Formula)> = metadata.names.iter().filter_map(parse).collect();
-        self.may_be_called =
-            others.iter().any(|(_, formula)| may_be_function(formula, &metadata.names));
+        self.may_be_called = names_may_be_called(&metadata.names, &metadata.tabs);
         loop {
             let is_reader =
                 |(_, formula): &mut (String, Formula)| self.is_read_by(formula, SheetId::FIRST);
@@ -226,6 +225,14 @@ fn edges(area: &Area, cells: Rectangle) -> impl Iterator<Item = Rectangle> {
     let rows = area.ends(Axis::Rows).map(|_| rows);
     let columns = area.ends(Axis::Columns).map(|_| columns);
     rows.into_iter().chain(columns).flatten()
+}
+
+/// Returns whether formulas may call names, because the value of a name may be a function.
+pub(crate) fn names_may_be_called(names: &DefinedNames, tabs: &Tabs) -> bool {
+    names.iter().any(|name| {
+        let formula = Formula::parse(&name.formula(tabs), tabs);
+        formula.is_ok_and(|formula| may_be_function(&formula, names))
+    })
 }
 
 /// Returns whether the value of a name may be a function: a `LAMBDA`, or one that is named without

@@ -55,7 +55,8 @@ impl Root {
         for level in self.all_levels() {
             let is_contiguous = level.after == older_last;
             ensure(is_contiguous, "a level does not start where the next older level ends")?;
-            let is_after_start = level.after.is_none_or(|after| after < level.last);
+            // A level of calculated values ends where the next older level ends.
+            let is_after_start = level.after.is_none_or(|after| after <= level.last);
             ensure(is_after_start, "a level ends before its start")?;
             level.level.check()?;
             older_last = Some(level.last);

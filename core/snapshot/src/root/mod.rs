@@ -20,6 +20,7 @@ use super::index::{InlineOrChunk, PackedLevel};
 use super::level::{ChunkHash, ChunkRef};
 use super::packed::{Bounds, PackedObject, pack, unpack};
 use crate::error::SnapshotError;
+use crate::outdated::{OutdatedAreas, stored_areas};
 use cellar_base::limits::{
     INLINE_LEVEL_0_BYTES, INLINE_LEVEL_BYTES, MAX_DEFINED_NAMES_BYTES, MAX_LEVELS, MAX_ROOT_BYTES,
     MAX_SHEETS,
@@ -77,6 +78,10 @@ pub struct Root {
     /// Names that formulas use. The key is absent if there are none.
     #[cbor(n(8), with = "defined_names", has_nil)]
     pub names: DefinedNames,
+    /// Cells whose formulas may have other values than those that are stored. `None` if no values
+    /// of formulas are known. The key is then absent.
+    #[cbor(n(9), with = "stored_areas", has_nil)]
+    pub outdated: Option<OutdatedAreas>,
 }
 
 /// An existing sheet.

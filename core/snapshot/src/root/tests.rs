@@ -94,6 +94,7 @@ pub(crate) fn sample() -> Root {
         clients: Some(chunk_of(9)),
         totals: Totals { cells: 2_048, bytes: 5_530 },
         names: DefinedNames::default(),
+        outdated: None,
     }
 }
 
@@ -179,11 +180,11 @@ fn the_most_names_fit_into_a_root() {
 
 #[test]
 fn an_unknown_field_is_skipped() {
-    // Appends an unknown field with number 9: a list that contains lists and a map.
+    // Appends an unknown field with number 10: a list that contains lists and a map.
     let mut bytes = bytes_of(&sample());
     assert_eq!(bytes[3], 0xa8);
     bytes[3] += 1;
-    bytes.extend([9, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend([10, 0x82, 0x81, 0x43, 1, 2, 3, 0xa1, 0x61, b'x', 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Root::decode(&bytes).unwrap(), sample());
     // Skipping lists of indefinite length would need a stack.
     bytes.truncate(bytes.len() - 18);
@@ -217,8 +218,8 @@ fn levels_must_be_contiguous() {
     assert_rejected(|root| root.levels[0].last = at(0, 8_999), "does not start where");
     assert_rejected(|root| root.position = at(1, 21), "does not end at the root's position");
     let backwards = |root: &mut Root| {
-        root.position = at(0, 9_000);
-        root.level_0.as_mut().unwrap().last = at(0, 9_000);
+        root.position = at(0, 8_999);
+        root.level_0.as_mut().unwrap().last = at(0, 8_999);
     };
     assert_rejected(backwards, "ends before its start");
     let twice = |root: &mut Root| {

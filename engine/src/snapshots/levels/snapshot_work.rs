@@ -9,15 +9,18 @@ use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::compaction::{
     CompactionBase, CompactionPlan, FoldedEntries, MergePlan, NextRoot, plan_compaction,
 };
+use cellar_snapshot::dependents::SearchedState;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, Level};
 use cellar_snapshot::merge::{Merge, MergeCursor, MergeStep, MergedTile, RowTooLarge, SheetInput};
 use cellar_snapshot::objects::{ObjectKind, ObjectRequest, Objects};
+use cellar_snapshot::outdated::{OutdatedAreas, OutdatedBy, find_outdated};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack, unpack};
+use cellar_snapshot::root::Root;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::entries_read::{EntriesRead, StepEntries};
 use super::progress::{BuildProgress, MergeProgress, TileChain};
-use crate::logs::Logs;
+use crate::logs::{CalculatedResults, Logs, View};
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
@@ -30,6 +33,7 @@ pub(super) struct SnapshotWork {
     /// Original log of the fork family. Snapshot objects are stored under its id.
     family: LogId,
     root_key: Option<String>,
+    root: Option<Root>,
     base: CompactionBase,
     /// Merge of the current compaction step, or `None` if the step has no merge or its merge is not
     /// loaded yet.
@@ -63,11 +67,12 @@ impl SnapshotWork {
         progress: BuildProgress,
     ) -> Result<Self, ObjectFault> {
         let BuildProgress { root: root_key, merge, is_rebuild, has_narrow_stripes } = progress;
-        let base = load_base(store, family, root_key.as_deref()).await?;
+        let (root, base) = load_base(store, family, root_key.as_deref()).await?;
         Ok(Self {
             job,
             family,
             root_key,
+            root,
             base,
             merge: None,
             merge_to_resume: merge,
@@ -86,11 +91,14 @@ impl SnapshotWork {
         }
         let folded = loop {
             match self.read_entries(logs).await? {
-                EntriesRead::Folded(folded) => break *folded,
+                EntriesRead::Folded(folded) => break self.with_outdated(store, *folded).await?,
                 EntriesRead::EarlierSnapshot(position) => {
                     return Ok(WorkResult::EarlierSnapshot(position));
                 }
-                EntriesRead::NoEntries => return self.finish_without_entries(),
+                EntriesRead::NoEntries => match self.calculate_base(store).await? {
+                    Some(results) => break results,
+                    None => return self.finish_without_entries(),
+                },
                 // The base may be outdated after a stale read, or because this worker was suspended
                 // while other workers built snapshots. A step across several snapshots would write
                 // objects that no other worker writes (I11, I12).
@@ -109,6 +117,84 @@ impl SnapshotWork {
                 self.continue_merge(store, loaded_merge).await
             }
         }
+    }
+
+    /// Adds the formulas whose values the entries change.
+    async fn with_outdated(
+        &self,
+        store: &ObjectStore,
+        folded: FoldedEntries,
+    ) -> Result<FoldedEntries, PortError> {
+        let FoldedEntries { level: tail, metadata, .. } = &folded;
+        let state = SearchedState { root: self.root.as_ref(), tail, metadata };
+        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Changes, objects);
+        let outdated = store.load_until_ready(self.family, &mut Objects::default(), find).await?;
+        Ok(FoldedEntries { outdated, ..folded })
+    }
+
+    /// Returns the results of outdated formulas of the root from which the step starts. Returns `None`
+    /// if there are none.
+    async fn calculate_base(
+        &self,
+        store: &ObjectStore,
+    ) -> Result<Option<FoldedEntries>, PortError> {
+        match &self.root {
+            Some(root) if self.has_outdated_formulas(root) => {
+                self.calculate(store, root, &self.base).await
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the results of outdated formulas of a root that the job has reached. Returns `None` if
+    /// there are none, or if the others take too much work.
+    async fn calculate(
+        &self,
+        store: &ObjectStore,
+        root: &Root,
+        base: &CompactionBase,
+    ) -> Result<Option<FoldedEntries>, PortError> {
+        let ids = (store.clone(), self.job.log, self.family);
+        let mut view = View::of_root(ids, root.clone(), base.metadata.clone());
+        let CalculatedResults { sheets, outdated } = view.calculate_outdated().await?;
+        let outdated = outdated.reduced();
+        let outdated_before = root.outdated.as_ref().map_or(u64::MAX, OutdatedAreas::cell_count);
+        // Each step either stores results or leaves fewer outdated cells, so that there is a last
+        // one.
+        if sheets.is_empty() && outdated.cell_count() >= outdated_before {
+            return Ok(None);
+        }
+        Ok(Some(FoldedEntries::of_results(base, root.position, sheets, outdated)))
+    }
+
+    /// Adds the results of outdated formulas to a root that is not stored yet. If they do not fit
+    /// into level 0, the next step adds them.
+    async fn with_results(
+        &self,
+        store: &ObjectStore,
+        next_root: NextRoot,
+    ) -> Result<NextRoot, PortError> {
+        let root = &next_root.root;
+        if !self.has_outdated_formulas(root) {
+            return Ok(next_root);
+        }
+        self.store_objects(store, &next_root.objects).await?;
+        let base = open_base(store, self.family, root).await?;
+        let Some(results) = self.calculate(store, root, &base).await? else {
+            return Ok(next_root);
+        };
+        match plan_compaction(&base, &results).map_err(|error| self.to_build_error(&error))? {
+            CompactionPlan::LevelZero(root_with_results) => Ok(*root_with_results),
+            CompactionPlan::Merge(_) => Ok(next_root),
+        }
+    }
+
+    /// Returns whether the root is that of the job and has formulas without valid values.
+    fn has_outdated_formulas(&self, root: &Root) -> bool {
+        let mut sheets = root.all_levels().flat_map(|level| &level.level.sheets);
+        let has_formulas = sheets.any(|sheet| sheet.formulas != Some(0));
+        let is_outdated = root.outdated.as_ref().is_none_or(|outdated| !outdated.is_empty());
+        root.position >= self.job.position && has_formulas && is_outdated
     }
 
     fn finish_without_entries(&self) -> Result<WorkResult, PortError> {
@@ -139,7 +225,7 @@ impl SnapshotWork {
         store: &ObjectStore,
         root_key: String,
     ) -> Result<(), ObjectFault> {
-        self.base = load_base(store, self.family, Some(&root_key)).await?;
+        (self.root, self.base) = load_base(store, self.family, Some(&root_key)).await?;
         self.root_key = Some(root_key);
         Ok(())
     }
@@ -267,13 +353,16 @@ impl SnapshotWork {
         self.store_root_and_advance(store, next_root).await
     }
 
-    /// If the position of the job is not reached yet, the next step starts from this root.
+    /// If the position of the job is not reached yet, or if formulas are outdated, the next step starts
+    /// from this root.
     async fn store_root_and_advance(
         &mut self,
         store: &ObjectStore,
         next_root: NextRoot,
     ) -> Result<WorkResult, PortError> {
-        let is_job_finished = next_root.root.position >= self.job.position;
+        let next_root = self.with_results(store, next_root).await?;
+        let is_job_finished = next_root.root.position >= self.job.position
+            && !self.has_outdated_formulas(&next_root.root);
         let root_key = self.store_root(store, next_root).await?;
         if is_job_finished {
             return Ok(WorkResult::Finished { root_key });
@@ -289,11 +378,20 @@ impl SnapshotWork {
         store: &ObjectStore,
         next_root: NextRoot,
     ) -> Result<String, ObjectFault> {
-        for object in next_root.objects {
-            store.put_chunk(self.family, object.chunk.hash, object.stored).await?;
-        }
+        self.store_objects(store, &next_root.objects).await?;
         let PackedObject { chunk, stored } = next_root.stored;
         store.put_root(self.family, chunk.hash, stored).await
+    }
+
+    async fn store_objects(
+        &self,
+        store: &ObjectStore,
+        objects: &[PackedObject],
+    ) -> Result<(), ObjectFault> {
+        for PackedObject { chunk, stored } in objects {
+            store.put_chunk(self.family, chunk.hash, stored.clone()).await?;
+        }
+        Ok(())
     }
 
     /// Restarts the compaction step with tiles that have as few columns as possible, since a row
@@ -336,11 +434,20 @@ async fn load_base(
     store: &ObjectStore,
     family: LogId,
     root_key: Option<&str>,
-) -> Result<CompactionBase, ObjectFault> {
-    let Some(root_key) = root_key else { return Ok(CompactionBase::default()) };
+) -> Result<(Option<Root>, CompactionBase), ObjectFault> {
+    let Some(root_key) = root_key else { return Ok((None, CompactionBase::default())) };
     let root = store.root(root_key).await?;
-    let open_base = |objects: &Objects| CompactionBase::open(&root, objects);
-    store.load_until_ready(family, &mut Objects::default(), open_base).await
+    let base = open_base(store, family, &root).await?;
+    Ok((Some(root), base))
+}
+
+async fn open_base(
+    store: &ObjectStore,
+    family: LogId,
+    root: &Root,
+) -> Result<CompactionBase, ObjectFault> {
+    let open = |objects: &Objects| CompactionBase::open(root, objects);
+    store.load_until_ready(family, &mut Objects::default(), open).await
 }
 
 async fn load_tiles(

@@ -99,7 +99,10 @@ fn measured(
     let (metadata, tail) = edited(&root, rows, formulas)?;
     let keys: Vec<CellKey> =
         formulas.iter().map(|(cell, _)| CellKey { sheet: SheetId::FIRST, cell: *cell }).collect();
-    let new = || Calculation::new(CalculatedWorkbook::new(&metadata, 0, 1));
+    let new = || {
+        let workbook = CalculatedWorkbook::new(&metadata, 0, 1);
+        Calculation::new(workbook, OutdatedAreas::everything())
+    };
     let mut calculate = |calculation: &mut Calculation| {
         let (done, seconds) =
             timed(|| calculated(imported, &root, &metadata, &tail, calculation, &keys));

@@ -138,8 +138,8 @@ async fn stored_snapshots_survive_a_fault_at_any_request() {
     let built = assert_snapshots_survive(&history, &FAULTS).await;
     assert_eq!(
         chunk_counts(&built),
-        [vec![0], vec![3], vec![3, 0], vec![4]],
-        "young, flush, young, merge"
+        [vec![0], vec![3, 0], vec![3, 0], vec![4, 0]],
+        "young, flush and values of formulas, young, merge and values of formulas"
     );
 }
 

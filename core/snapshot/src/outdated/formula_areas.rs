@@ -1,0 +1,160 @@
+//! Tiles and runs of cells that contain formulas, and the cells that these formulas read.
+
+use std::sync::Arc;
+
+use crate::chunk;
+use crate::error::SnapshotError;
+use crate::index::{LocatedTile, PackedLevel, PackedSheet};
+use crate::level::{Region, StoredTile, StripeTile};
+use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
+use crate::tile::Tile;
+use crate::tile_formulas::{FormulaRun, formula_runs};
+use cellar_base::limits::MAX_SHEET_READ_AREAS;
+use cellar_formula::ReadAreas;
+use cellar_formula::changes::MovedLines;
+use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
+use cellar_sheet::axis_map::Axis;
+use cellar_sheet::operation::{SheetId, Span, Spans};
+
+/// Formulas whose values are outdated or not as a whole, in the coordinates of the root.
+#[derive(Debug, Clone)]
+pub(super) struct FormulaArea<'a> {
+    /// The cells, or `None` if they are not known yet.
+    pub(super) cells: Option<SheetArea>,
+    /// What the formulas read, or `None` if it is not known.
+    pub(super) reads: Option<ReadAreas>,
+    /// The smaller areas of which it consists, if there are any.
+    pub(super) parts: Option<Parts<'a>>,
+}
+
+/// Where the smaller areas of formulas are listed.
+#[derive(Debug, Clone)]
+pub(super) enum Parts<'a> {
+    /// The tiles of a sheet of a level.
+    Tiles(&'a PackedLevel, SheetId, Arc<MovedLines>),
+    /// The runs of formulas of a tile whose formulas are far apart.
+    Runs(LocatedTile, SheetId, Arc<MovedLines>),
+}
+
+impl<'a> FormulaArea<'a> {
+    /// Returns the formulas of a sheet in a level. `moves` leads from the level to the root. Returns
+    /// `None` if there are none.
+    pub(super) fn of_sheet(
+        level: &'a PackedLevel,
+        packed: &PackedSheet,
+        moves: &Arc<MovedLines>,
+    ) -> Option<Self> {
+        if packed.formulas == Some(0) {
+            return None;
+        }
+        let parts = Parts::Tiles(level, packed.sheet, Arc::clone(moves));
+        let reads = packed.reads.as_ref().map(|reads| reads.moved(moves));
+        Some(Self { cells: None, reads, parts: Some(parts) })
+    }
+
+    /// Returns `None` if the tile has no formulas, or if no row or column of it is left.
+    fn of_tile(located: LocatedTile, sheet: SheetId, moves: &Arc<MovedLines>) -> Option<Self> {
+        let LocatedTile { columns, tile } = &located;
+        if !tile.may_have_formulas() {
+            return None;
+        }
+        let cells =
+            moves.moved_area(&SheetArea { sheet, cells: rectangle(tile.rows, *columns) })?;
+        let reads = tile.formulas.as_ref().map(|formulas| formulas.reads.moved(moves));
+        let has_runs = reads.is_some() && is_sparse(tile);
+        let parts = has_runs.then(|| Parts::Runs(located, sheet, Arc::clone(moves)));
+        Some(Self { cells: Some(cells), reads, parts })
+    }
+
+    fn of_run(run: &FormulaRun, sheet: SheetId, moves: &MovedLines) -> Option<Self> {
+        let cells = moves.moved_area(&SheetArea { sheet, cells: run.cells })?;
+        let mut reads = ReadAreas::default();
+        reads.add_traits(run.template.traits());
+        reads.add_run(&run.template_run(sheet), MAX_SHEET_READ_AREAS);
+        Some(Self { cells: Some(cells), reads: Some(reads.moved(moves)), parts: None })
+    }
+}
+
+/// Returns whether the cells of a tile are so far apart that its formulas are considered run by
+/// run. This applies to the tiles of newer levels, which contain the latest changes. A tile in the
+/// index needs not be loaded.
+fn is_sparse(tile: &StripeTile) -> bool {
+    const MIN_CELLS_PER_ROW: f64 = 0.5;
+    let is_inline = matches!(tile.stored, StoredTile::Inline(_));
+    is_inline || f64::from(tile.cells) < f64::from(tile.rows.count) * MIN_CELLS_PER_ROW
+}
+
+fn rectangle(rows: Span, columns: Span) -> Rectangle {
+    let last = |span: Span| span.end().saturating_sub(1);
+    Rectangle {
+        first: CellName { row: rows.first, column: columns.first },
+        last: CellName { row: last(rows), column: last(columns) },
+    }
+}
+
+impl Parts<'_> {
+    pub(super) fn sheet(&self) -> SheetId {
+        match self {
+            Self::Tiles(_, sheet, _) | Self::Runs(_, sheet, _) => *sheet,
+        }
+    }
+
+    /// Returns whether a tile must be loaded before the parts are known.
+    pub(super) fn is_unloaded_tile(&self, objects: &Objects) -> bool {
+        match self {
+            Self::Tiles(..) => false,
+            Self::Runs(located, ..) => match &located.tile.stored {
+                StoredTile::Inline(_) => false,
+                StoredTile::Chunk(chunk) => objects.tile(&chunk.hash).is_none(),
+            },
+        }
+    }
+
+    /// Returns the smaller areas. Adds the objects that are not loaded to `missing`.
+    pub(super) fn load<'a>(
+        &self,
+        objects: &Objects,
+        missing: &mut MissingObjects,
+    ) -> Result<Vec<FormulaArea<'a>>, SnapshotError> {
+        match self {
+            Self::Tiles(level, sheet, moves) => {
+                let rows = Spans::all(Axis::Rows);
+                let region = Region { rows, columns: Spans::all(Axis::Columns) };
+                let lookup = level.tiles(*sheet, &region, &|hash| objects.index.get(hash))?;
+                let fetch = to_fetch(lookup, ObjectKind::Index);
+                let tiles = missing.ready_or_record_missing(fetch).unwrap_or_default();
+                let of_tile = |located| FormulaArea::of_tile(located, *sheet, moves);
+                Ok(tiles.into_iter().filter_map(of_tile).collect())
+            }
+            Self::Runs(located, sheet, moves) => {
+                let Some(tile) = load_tile(located, objects, missing)? else {
+                    return Ok(Vec::new());
+                };
+                let corner =
+                    CellName { row: located.tile.rows.first, column: located.columns.first };
+                let runs = formula_runs(&tile, corner);
+                Ok(runs.iter().filter_map(|run| FormulaArea::of_run(run, *sheet, moves)).collect())
+            }
+        }
+    }
+}
+
+fn load_tile(
+    located: &LocatedTile,
+    objects: &Objects,
+    missing: &mut MissingObjects,
+) -> Result<Option<Arc<Tile>>, SnapshotError> {
+    const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
+    match &located.tile.stored {
+        StoredTile::Inline(bytes) => {
+            Ok(Some(Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?)))
+        }
+        StoredTile::Chunk(chunk) => {
+            let tile = objects.tile(&chunk.hash).map(Arc::clone);
+            if tile.is_none() {
+                missing.add(ObjectKind::Tile, *chunk);
+            }
+            Ok(tile)
+        }
+    }
+}
