@@ -8,7 +8,7 @@ use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::Value;
 
-use crate::block::{BLOCK_ROWS, Block, FormulaState, Part, PartCells};
+use crate::block::{BLOCK_ROWS, Block, FormulaCell, FormulaState, Part, PartCells};
 use crate::cells::{LoadedCells, block_of};
 use crate::request::MissingBlocks;
 use crate::staleness::Staleness;
@@ -178,22 +178,27 @@ impl<'a> Source<'a> {
             }
             PartCells::Formulas { first, results } => {
                 let formulas = block.formulas.get(first + range.start..first + range.end);
-                for formula in formulas.unwrap_or_default() {
-                    let row = rows.block_first + formula.row;
-                    let cell = CellName { row, column: column.column };
-                    match &formula.state {
-                        FormulaState::Calculated(_) => continue,
-                        FormulaState::Stale(staleness) => {
-                            let key = CellKey { sheet: column.sheet, cell };
-                            self.interrupt(Need::Stale(staleness.of_reader(key)));
-                        }
-                        FormulaState::Unknown | FormulaState::Open => {
-                            self.interrupt_in_column(column.sheet, cell, column.last_row);
-                        }
-                    }
+                let formulas = formulas.unwrap_or_default();
+                let is_calculated =
+                    |formula: &FormulaCell| matches!(formula.state, FormulaState::Calculated(_));
+                let calculated =
+                    formulas.iter().take_while(|formula| is_calculated(formula)).count();
+                // What an evaluation reads must not depend on how cells are stored: it reads one
+                // cell after the other, and may stop before a formula without a result.
+                let read = results.get(range.start..range.start + calculated).unwrap_or_default();
+                if !read.is_empty() && !visit(CellBlock::Values(read)) {
                     return false;
                 }
-                visit(CellBlock::Values(results.get(range).unwrap_or_default()))
+                let Some(next) = formulas.get(calculated) else { return true };
+                let row = rows.block_first + next.row;
+                let cell = CellName { row, column: column.column };
+                if let FormulaState::Stale(staleness) = &next.state {
+                    let key = CellKey { sheet: column.sheet, cell };
+                    self.interrupt(Need::Stale(staleness.of_reader(key)));
+                } else {
+                    self.interrupt_in_column(column.sheet, cell, column.last_row);
+                }
+                false
             }
         }
     }

@@ -167,8 +167,6 @@ impl CellSource for ShownCells<'_> {
         self.key(sheet, cell).map_or(Value::Empty, |key| self.read(key))
     }
 
-    /// A calculation needs all formulas that follow each other in a column, even if the evaluation
-    /// stops at the first, so a cycle may be in the rest of the column.
     fn visit_column(
         &self,
         sheet: SheetIndex,
@@ -177,17 +175,11 @@ impl CellSource for ShownCells<'_> {
         last_row: u32,
         visit: &mut dyn FnMut(Block<'_>) -> bool,
     ) {
-        let mut rows = first_row..=last_row;
-        for row in rows.by_ref() {
+        for row in first_row..=last_row {
             let value = self.cell(sheet, CellName { row, column });
             if !visit(Block::Values(std::slice::from_ref(&value))) {
                 break;
             }
-        }
-        for row in rows {
-            let key = self.key(sheet, CellName { row, column });
-            let cell = key.and_then(|key| self.cells.get(&key));
-            self.reads.borrow_mut().has_cyclic |= cell.is_some_and(|cell| is_cyclic(cell));
         }
     }
 

@@ -35,6 +35,11 @@ enum Step {
     },
     Snapshot,
     Merge,
+    /// Sets the cells of many rows, which exceed level 0.
+    Fill {
+        first_row: u32,
+        seed: u32,
+    },
 }
 
 /// Imports need objects, and only the server rejects.
@@ -67,6 +72,45 @@ fn any_step() -> impl Strategy<Value = Step> {
             .prop_map(|(is_of_fork, unseen, operation)| Step::Edit { is_of_fork, unseen, operation }),
         2 => Just(Step::Snapshot),
         1 => Just(Step::Merge),
+    ]
+}
+
+/// Returns rows with numbers and formulas: one that reads its row and a cell of the first rows, and a
+/// running total.
+fn filled_rows(first_row: u32, seed: u32) -> Operation {
+    const ROWS: u32 = 700;
+    let number = |row: u32, value: u32| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Number(f64::from(value) / 7.0)),
+        formula: None,
+        format: None,
+    };
+    let formula = |row: u32, column: u32, formula: String| CellEdit {
+        row,
+        column,
+        value: Some(Value::Empty),
+        formula: Some(formula),
+        format: None,
+    };
+    let cells = (first_row..first_row + ROWS).flat_map(|row| {
+        let value = row.wrapping_mul(0x9E37_79B9) ^ seed;
+        [
+            number(row, value),
+            CellEdit { column: 1, ..number(row, value.rotate_left(7)) },
+            formula(row, 2, format!("=IFERROR(A{}*$B$3+COLUMNS(B{row}:D{row}),1)", row + 1)),
+            formula(row, 3, format!("=IFERROR(B{}+D{row},C$1)", row + 1)),
+        ]
+    });
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: cells.collect() })
+}
+
+fn any_step_with_fills() -> impl Strategy<Value = Step> {
+    let fill = (SIDE..900, any::<u32>());
+    prop_oneof![
+        8 => any_step(),
+        2 => fill.prop_map(|(first_row, seed)| Step::Fill { first_row, seed }),
+        2 => Just(Step::Snapshot),
     ]
 }
 
@@ -125,6 +169,9 @@ impl World {
                 self.edit(log, unseen, operation).await;
             }
             Step::Snapshot => self.make_snapshots().await,
+            Step::Fill { first_row, seed } => {
+                self.edit(log(), 0, filled_rows(first_row, seed)).await;
+            }
             Step::Merge => {
                 let merge = NewMerge { log: log(), fork: self.fork, through: None, by: None };
                 accept_refusal(self.ports.logs().merge(&merge).await);
@@ -132,11 +179,11 @@ impl World {
         }
     }
 
-    /// Checks both logs at every other position and at the newest.
-    async fn check(&self) -> FormulaCounts {
+    /// Checks both logs at the newest position, and at every `step`-th before it.
+    async fn check(&self, step: usize) -> FormulaCounts {
         let mut sum = FormulaCounts::default();
         for log in [log(), self.fork] {
-            for position in self.positions(log).await.into_iter().rev().step_by(2) {
+            for position in self.positions(log).await.into_iter().rev().step_by(step) {
                 let logs = self.ports.logs();
                 let (_, counts) = assert_calculated(&logs, log, position, "random edits").await;
                 sum.evaluated += counts.evaluated;
@@ -164,28 +211,42 @@ fn accept_refusal<T>(result: Result<T, LogError>) {
     }
 }
 
-#[test]
-fn formulas_have_the_values_of_their_evaluation_after_random_edits() {
-    let config =
-        ProptestConfig { cases: 48, source_file: Some(file!()), ..ProptestConfig::default() };
-    let histories = (vec(any_edit(), 0..6), vec(any_step(), 8..24));
-    let [evaluated, chained, stale, cyclic] = [const { Cell::new(0_u64) }; 4];
+/// Returns the numbers of formulas that were checked.
+fn check_random_histories(
+    (cases, step): (u32, usize),
+    steps: impl Strategy<Value = Vec<Step>>,
+) -> [u64; 4] {
+    let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
+    let histories = (vec(any_edit(), 0..6), steps);
+    let counts = [const { Cell::new(0_u64) }; 4];
     let checked = TestRunner::new(config).run(&histories, |(before, steps)| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let counts = runtime.block_on(async {
+        let checked = runtime.block_on(async {
             let mut world = World::new(before).await;
             for step in steps {
                 world.take(step).await;
             }
-            world.check().await
+            world.check(step).await
         });
-        evaluated.set(evaluated.get() + counts.evaluated);
-        chained.set(chained.get() + counts.chained);
-        stale.set(stale.get() + counts.stale);
-        cyclic.set(cyclic.get() + counts.cyclic);
+        let FormulaCounts { evaluated, chained, stale, cyclic } = checked;
+        for (sum, count) in counts.iter().zip([evaluated, chained, stale, cyclic]) {
+            sum.set(sum.get() + count);
+        }
         Ok(())
     });
     checked.unwrap_or_else(|failure| panic!("{failure}"));
-    let counts = [&evaluated, &chained, &stale, &cyclic].map(Cell::get);
+    counts.map(Cell::into_inner)
+}
+
+#[test]
+fn formulas_have_the_values_of_their_evaluation_after_random_edits() {
+    let counts = check_random_histories((64, 2), vec(any_step(), 8..24));
     assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
+}
+
+/// The levels of these snapshots are in chunks, so that whole tiles are outdated.
+#[test]
+fn formulas_in_chunks_have_the_values_of_their_evaluation_after_random_edits() {
+    let counts = check_random_histories((8, 5), vec(any_step_with_fills(), 8..24));
+    assert!(counts.into_iter().take(2).all(|count| count > 1_000), "{counts:?}");
 }

@@ -47,7 +47,7 @@ pub fn any_formula_in(scope: FormulaScope) -> impl Strategy<Value = String> {
 impl FormulaScope {
     /// Draws a formula. `draw(end)` returns a number below `end`, and 0 for the simplest choice.
     pub fn draw_formula(&self, draw: &mut impl FnMut(u32) -> u32) -> String {
-        match draw(16) {
+        match draw(21) {
             0 | 1 => format!("={}+{}", self.cell(draw), self.cell(draw)),
             2 | 3 => format!("=SUM({})", self.range(draw)),
             4 => format!("=COUNT({},{})", self.area(draw), self.area(draw)),
@@ -64,7 +64,12 @@ impl FormulaScope {
             },
             13 => format!("=RAND()+{}", self.cell(draw)),
             14 => format!("=NOW()-{}", self.cell(draw)),
-            _ => format!("={}", self.range(draw)),
+            15 => format!("={}", self.range(draw)),
+            16 => format!("=SUM({}:{})", column_name(0), column_name(draw(self.columns))),
+            17 => format!("=ROWS({})+COLUMN({})", self.range(draw), self.cell(draw)),
+            18 => format!("=SHEETS()+COUNTBLANK({})", self.range(draw)),
+            19 => format!("=DATE(2026,1,{})+1", self.cell(draw)),
+            _ => format!("=ROW()*{}", self.cell(draw)),
         }
     }
 
