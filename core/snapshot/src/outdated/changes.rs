@@ -6,7 +6,6 @@ use crate::fold::{FoldedLevel, FoldedSheet};
 use crate::level::Region;
 use crate::root::Root;
 use crate::tile::TileColumn;
-use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_formula::changes::MovedLines;
 use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
 use cellar_sheet::metadata::Extent;
@@ -43,7 +42,7 @@ impl Changes {
             match metadata.sheets.get(&old.sheet) {
                 None => add(old.sheet, Rectangle::EVERYTHING),
                 Some(new) => {
-                    between_extents(old.extent, new.extent).for_each(|cells| add(old.sheet, cells));
+                    ends_of_changed(old.extent, new.extent).for_each(|cells| add(old.sheet, cells));
                 }
             }
         }
@@ -61,23 +60,15 @@ impl Changes {
     }
 }
 
-/// Returns the rows and columns by which two used ranges differ. References to whole columns and
-/// rows end at the last used cell.
-fn between_extents(old: Extent, new: Extent) -> impl Iterator<Item = Rectangle> {
-    let between = |one: u32, other: u32, limit: u32| {
-        let (first, end) = (one.min(other), one.max(other).min(limit));
-        (first < end).then(|| (first, end - 1))
-    };
-    let whole = Rectangle::EVERYTHING;
-    let rows = between(old.rows, new.rows, MAX_ROWS).map(|(first, last)| Rectangle {
-        first: CellName { row: first, ..whole.first },
-        last: CellName { row: last, ..whole.last },
-    });
-    let columns = between(old.columns, new.columns, MAX_COLUMNS).map(|(first, last)| Rectangle {
-        first: CellName { column: first, ..whole.first },
-        last: CellName { column: last, ..whole.last },
-    });
-    rows.into_iter().chain(columns)
+/// Returns the last possible row if the number of used rows has changed, and the last possible column
+/// accordingly. Some results depend on the used range, but only if a reference extends to the end of
+/// the sheet, such as `A:A`.
+fn ends_of_changed(old: Extent, new: Extent) -> impl Iterator<Item = Rectangle> {
+    let Rectangle { first, last } = Rectangle::EVERYTHING;
+    let last_row = Rectangle { first: CellName { row: last.row, ..first }, last };
+    let last_column = Rectangle { first: CellName { column: last.column, ..first }, last };
+    let rows = (old.rows != new.rows).then_some(last_row);
+    rows.into_iter().chain((old.columns != new.columns).then_some(last_column))
 }
 
 fn changed_cells(folded: &FoldedSheet) -> Vec<Rectangle> {

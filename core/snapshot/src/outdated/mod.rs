@@ -15,8 +15,6 @@ mod areas;
 mod changes;
 mod formula_areas;
 mod search;
-#[cfg(test)]
-mod tests;
 
 pub use areas::OutdatedAreas;
 pub(crate) use areas::stored_areas;

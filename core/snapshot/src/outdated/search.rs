@@ -22,10 +22,12 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::SheetId;
 
 /// Formulas whose values are never stored: they are others at each position, or they depend on
-/// cells that only a calculation knows.
+/// cells that only a calculation knows. A formula that names an unknown sheet may read cells of a
+/// newer sheet with this name.
 const UNSTORED: FormulaTraits = FormulaTraits::TIME
     .with(FormulaTraits::RANDOM_NUMBERS)
     .with(FormulaTraits::CALCULATED_REFERENCES)
+    .with(FormulaTraits::UNKNOWN_SHEETS)
     .with(FormulaTraits::UNLISTED_AREAS);
 
 /// Why stored values are outdated.

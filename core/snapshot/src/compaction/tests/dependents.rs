@@ -74,7 +74,7 @@ impl Store {
 }
 
 /// Returns the formulas of a model that read the cells, by their texts alone.
-fn readers(model: &FormulaModel, areas: &[SheetArea]) -> Vec<DependentFormula> {
+pub(super) fn readers(model: &FormulaModel, areas: &[SheetArea]) -> Vec<DependentFormula> {
     let (tabs, names) = (model.workbook.tabs(), model.workbook.names());
     // A reference to a deleted sheet is `#REF!`.
     let areas = areas.iter().filter(|area| tabs.name(area.sheet).is_some());
@@ -118,7 +118,7 @@ fn readers(model: &FormulaModel, areas: &[SheetArea]) -> Vec<DependentFormula> {
     found
 }
 
-fn any_area() -> impl Strategy<Value = SheetArea> {
+pub(super) fn any_area() -> impl Strategy<Value = SheetArea> {
     let side = || (0..14_u32, 0..4_u32).prop_map(|(first, more)| (first, first + more));
     let sheet = prop_oneof![3 => Just(SheetId::FIRST), 1 => (1..4_u32).prop_map(SheetId)];
     (sheet, side(), side()).prop_map(|(sheet, rows, columns)| SheetArea {
@@ -131,7 +131,7 @@ fn any_area() -> impl Strategy<Value = SheetArea> {
 }
 
 /// Returns an operation that exceeds level 0.
-fn large() -> impl Strategy<Value = Option<Operation>> {
+pub(super) fn large() -> impl Strategy<Value = Option<Operation>> {
     prop_oneof![2 => Just(None), 1 => bulk().prop_map(Some)]
 }
 
@@ -165,13 +165,13 @@ proptest! {
     }
 }
 
-fn formula(row: u32, column: u32, text: &str) -> Operation {
+pub(super) fn formula(row: u32, column: u32, text: &str) -> Operation {
     let value = Some(Value::Number(1.0));
     let edit = CellEdit { row, column, value, formula: Some(text.to_owned()), format: None };
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] })
 }
 
-fn area(range: &str) -> SheetArea {
+pub(super) fn area(range: &str) -> SheetArea {
     let range: cellar_sheet::a1::Range = range.parse().unwrap();
     SheetArea { sheet: SheetId::FIRST, cells: range.rectangle }
 }

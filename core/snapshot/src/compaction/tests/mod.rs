@@ -4,6 +4,7 @@ mod budgets;
 mod dependents;
 mod formulas;
 mod imports;
+mod outdated;
 mod touched;
 
 use std::collections::BTreeMap;
