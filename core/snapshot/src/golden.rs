@@ -13,7 +13,7 @@ use super::index::{
 };
 use super::level::{ChunkHash, ChunkRef, Level, Region, StoredTile, Stripe, StripeTile};
 use super::packed::{Bounds, PackedObject, unpack};
-use super::root::tests::{sample, sample_with_names, some_formats};
+use super::root::tests::{sample, sample_with_names, sample_with_outdated, some_formats};
 use super::root::{ClientMap, FormatRecords, Root, pack_formats, pack_sheet_numbers};
 use super::tile_formulas::TileFormulas;
 use crate::root::StoredSheetNumbers;
@@ -254,5 +254,13 @@ fn root_version_2() -> Result<(), SnapshotError> {
     let objects = vec![("root", cbor::encode(Kind::Root, &sample_with_names()))];
     let released = released("root-v2.hex", &objects);
     assert_eq!(Root::decode(&released[0].1)?, sample_with_names());
+    Ok(())
+}
+
+#[test]
+fn root_with_values_of_formulas() -> Result<(), SnapshotError> {
+    let objects = vec![("root", cbor::encode(Kind::Root, &sample_with_outdated()))];
+    let released = released("root-outdated.hex", &objects);
+    assert_eq!(Root::decode(&released[0].1)?, sample_with_outdated());
     Ok(())
 }

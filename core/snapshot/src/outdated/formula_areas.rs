@@ -99,14 +99,11 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns whether a tile must be loaded before the parts are known.
-    pub(super) fn is_unloaded_tile(&self, objects: &Objects) -> bool {
+    /// Returns whether the parts are in a tile that is stored in a chunk.
+    pub(super) fn are_in_chunk(&self) -> bool {
         match self {
             Self::Tiles(..) => false,
-            Self::Runs(located, ..) => match &located.tile.stored {
-                StoredTile::Inline(_) => false,
-                StoredTile::Chunk(chunk) => objects.tile(&chunk.hash).is_none(),
-            },
+            Self::Runs(located, ..) => matches!(located.tile.stored, StoredTile::Chunk(_)),
         }
     }
 

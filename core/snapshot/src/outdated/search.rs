@@ -173,7 +173,7 @@ impl OutdatedSearch {
                 }
                 has_found = true;
                 let parts = area.parts.as_ref();
-                match parts.filter(|parts| area.cells.is_none() || self.may_load(parts, objects)) {
+                match parts.filter(|parts| area.cells.is_none() || self.may_load(parts)) {
                     Some(parts) => areas.extend(parts.load(objects, missing)?.into_iter().rev()),
                     None => self.mark(&area),
                 }
@@ -193,9 +193,10 @@ impl OutdatedSearch {
         Ok(())
     }
 
-    /// Returns whether the runs of a tile may be considered.
-    fn may_load(&mut self, parts: &Parts<'_>, objects: &Objects) -> bool {
-        if parts.is_unloaded_tile(objects) {
+    /// Returns whether the runs of a tile may be considered. Tiles count also if they are loaded
+    /// already, so that the result depends only on the state.
+    fn may_load(&mut self, parts: &Parts<'_>) -> bool {
+        if parts.are_in_chunk() {
             self.loaded_tiles += 1;
         }
         self.loaded_tiles <= MAX_OUTDATED_LOADED_TILES

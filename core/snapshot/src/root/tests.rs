@@ -14,14 +14,16 @@ use crate::index::tests::{any_level, any_region, chunk_of, seed_level};
 use crate::index::{Lookup, PackedSheet, StripeIndex, pack_level};
 use crate::level::{Level, StoredTile, Stripe, StripeTile};
 use crate::objects::{Fetch, Objects};
+use crate::outdated::OutdatedAreas;
 use crate::view;
 use cellar_base::identity::{ClientKey, ClientName};
 use cellar_base::limits::{
     CLIENT_IDLE_S, MAX_CLIENT_ID_BYTES, MAX_COLUMNS, MAX_DEFINED_NAMES, MAX_FORMAT_BYTES,
-    MAX_MUTATION_ID, MAX_RANGE_FORMATS, MAX_ROOT_BYTES, MAX_ROOT_CLIENT_NAME_BYTES,
-    MAX_ROOT_CLIENTS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS, MAX_SHEET_NUMBER_RUNS, MAX_SPANS,
-    MAX_STORED_CHUNK_BYTES,
+    MAX_MUTATION_ID, MAX_OUTDATED_AREAS, MAX_RANGE_FORMATS, MAX_ROOT_BYTES,
+    MAX_ROOT_CLIENT_NAME_BYTES, MAX_ROOT_CLIENTS, MAX_ROWS, MAX_SHEET_NAME_CHARACTERS,
+    MAX_SHEET_NUMBER_RUNS, MAX_SPANS, MAX_STORED_CHUNK_BYTES,
 };
+use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{FormatLayer, RangeFormat, SheetNumbers};
 use cellar_sheet::operation::{Span, Spans};
@@ -163,6 +165,56 @@ fn a_root_with_names_reads_back_and_older_releases_refuse_it() {
                 assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
             }
         }
+    }
+}
+
+/// Returns a root with values of formulas, of which some are outdated.
+pub(crate) fn sample_with_outdated() -> Root {
+    let area = |sheet, first: (u32, u32), last: (u32, u32)| SheetArea {
+        sheet: SheetId(sheet),
+        cells: Rectangle {
+            first: CellName { row: first.0, column: first.1 },
+            last: CellName { row: last.0, column: last.1 },
+        },
+    };
+    let mut outdated = OutdatedAreas::default();
+    outdated.add(area(0, (4, 1), (900, 3)));
+    outdated.add(area(3, (0, 0), (MAX_ROWS - 1, MAX_COLUMNS - 1)));
+    outdated.add(area(0, (0, 7), (0, 7)));
+    Root { outdated: Some(outdated.reduced()), ..sample() }
+}
+
+#[test]
+fn outdated_areas_read_back_and_are_limited() {
+    for outdated in [None, Some(OutdatedAreas::default()), sample_with_outdated().outdated] {
+        let root = Root { outdated, ..sample() };
+        assert_eq!(Root::decode(&bytes_of(&root)).unwrap(), root);
+    }
+    let with_areas = |numbers: &[u32]| {
+        let mut bytes = bytes_of(&sample());
+        assert_eq!(bytes[3], 0xa8, "a map with 8 keys");
+        bytes[3] += 1;
+        let mut encoder = minicbor::Encoder::new(Vec::new());
+        encoder.u8(9).unwrap().array(numbers.len() as u64).unwrap();
+        numbers.iter().for_each(|number| _ = encoder.u32(*number).unwrap());
+        bytes.extend(encoder.into_writer());
+        Root::decode(&bytes).map(|root| root.outdated.unwrap().iter().count())
+    };
+    let areas = |count: usize| (0..count).flat_map(|row| [0, 2 * row as u32, 1, 0, 1]);
+    for (count, is_valid) in [(MAX_OUTDATED_AREAS, true), (MAX_OUTDATED_AREAS + 1, false)] {
+        let found = with_areas(&areas(count).collect::<Vec<_>>());
+        assert_eq!(found.is_ok_and(|found| found == count), is_valid);
+    }
+    assert_eq!(with_areas(&[0, MAX_ROWS - 1, 1, MAX_COLUMNS - 1, 1]), Ok(1));
+    for malformed in [
+        &[0, MAX_ROWS - 1, 2, 0, 1][..],
+        &[0, 0, 1, MAX_COLUMNS, 1],
+        &[0, 0, 0, 0, 1],
+        &[0, 0, 1, 0, 0],
+        &[0, u32::MAX, u32::MAX, 0, 1],
+        &[0, 0, 1, 0],
+    ] {
+        assert!(with_areas(malformed).is_err(), "{malformed:?}");
     }
 }
 

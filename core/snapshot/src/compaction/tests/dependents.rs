@@ -228,7 +228,7 @@ fn formulas_that_newer_levels_replace_or_clear_are_not_found() {
 }
 
 /// Returns formulas that do not compress; about 40 fill a tile.
-fn long_formulas(count: u32) -> Vec<Operation> {
+pub(super) fn long_formulas(count: u32) -> Vec<Operation> {
     let one = |row: u32| {
         let mut bytes = [0; 3_500];
         blake3::Hasher::new().update(&row.to_le_bytes()).finalize_xof().fill(&mut bytes);

@@ -1,6 +1,6 @@
 //! The values that entries change are found, wherever levels begin and are merged.
 
-use super::dependents::{any_area, area, formula, large, readers};
+use super::dependents::{any_area, area, formula, large, long_formulas, readers};
 use super::*;
 use crate::dependents::{SearchedState, SheetArea};
 use crate::formula_model::{FormulaModel, any_operation_with_formulas};
@@ -200,6 +200,32 @@ fn scattered_formulas_of_newer_levels_are_outdated_one_by_one() {
     let (outdated, (tiles, _)) = store.outdated(&[single(2, 7, 5)], OutdatedBy::Any);
     assert_eq!(among(&outdated, &["G1", "G98", "G195", "G292", "B2"]), ["G195"]);
     assert!((1..=MAX_OUTDATED_LOADED_TILES).contains(&tiles), "{tiles}");
+}
+
+#[test]
+fn a_search_loads_a_limited_number_of_tiles() {
+    // About 40 formulas fill a tile. They are in every tenth row.
+    let store_with = |count: u32| {
+        let mut formulas = long_formulas(count);
+        for operation in &mut formulas {
+            let Operation::SetCells(set) = operation else { unreachable!() };
+            set.cells.iter_mut().for_each(|cell| cell.row *= 10);
+        }
+        let mut store = Store::default();
+        store.compact(&formulas);
+        store.calculate();
+        store
+    };
+    // The formula with the number n reads B(n + 1). One of each tile is outdated.
+    let edits: Vec<Operation> = (0..40).map(|tile| single(20 + 40 * tile, 1, 5)).collect();
+    let cells = ["D201", "D202", "D9801", "D9802", "D15801", "D15802"];
+    let (outdated, few) = store_with(1_000).outdated(&edits, OutdatedBy::Any);
+    assert!((10..MAX_OUTDATED_LOADED_TILES).contains(&few.0), "{few:?}");
+    assert_eq!(among(&outdated, &cells), ["D201", "D9801"]);
+    let (outdated, many) = store_with(1_600).outdated(&edits, OutdatedBy::Any);
+    assert_eq!(many.0, MAX_OUTDATED_LOADED_TILES);
+    // All cells of the other tiles count as outdated.
+    assert_eq!(among(&outdated, &cells), ["D201", "D9801", "D15801", "D15802"]);
 }
 
 fn on_sheet(sheet: u32, operation: Operation) -> Operation {
