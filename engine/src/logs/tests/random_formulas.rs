@@ -241,7 +241,8 @@ fn check_random_histories(
 #[test]
 fn formulas_have_the_values_of_their_evaluation_after_random_edits() {
     let counts = check_random_histories((64, 2), vec(any_step(), 8..24));
-    assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
+    let enough = [1_000, 200, 10, 50];
+    assert!(counts.iter().zip(enough).all(|(count, enough)| *count > enough), "{counts:?}");
 }
 
 /// The levels of these snapshots are in chunks, so that whole tiles are outdated.

@@ -1,6 +1,8 @@
 //! Tests that build snapshots of logs in memory. Wherever the work is interrupted, reads from the
 //! snapshots must return the same cells as a replay of the log.
 
+mod values;
+
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::{MAX_COLUMNS, MAX_PROGRESS_BYTES, MAX_ROWS};
 use cellar_base::position::Position;
