@@ -183,8 +183,8 @@ impl<'a> Source<'a> {
                     |formula: &FormulaCell| matches!(formula.state, FormulaState::Calculated(_));
                 let calculated =
                     formulas.iter().take_while(|formula| is_calculated(formula)).count();
-                // What an evaluation reads must not depend on how cells are stored: it reads one
-                // cell after the other, and may stop before a formula without a result.
+                // An evaluation reads one cell after the other, however cells are stored, and may stop
+                // before a formula without a result.
                 let read = results.get(range.start..range.start + calculated).unwrap_or_default();
                 if !read.is_empty() && !visit(CellBlock::Values(read)) {
                     return false;

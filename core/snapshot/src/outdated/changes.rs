@@ -1,4 +1,4 @@
-//! What the entries after a root have changed.
+//! The changes of the entries after a root.
 
 use super::OutdatedAreas;
 use crate::dependents::SearchedState;

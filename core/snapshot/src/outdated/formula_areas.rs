@@ -21,7 +21,7 @@ use cellar_sheet::operation::{SheetId, Span, Spans};
 pub(super) struct FormulaArea<'a> {
     /// The cells, or `None` if they are not known yet.
     pub(super) cells: Option<SheetArea>,
-    /// What the formulas read, or `None` if it is not known.
+    /// The cells and other inputs of the formulas, or `None` if they are not known.
     pub(super) reads: Option<ReadAreas>,
     /// The smaller areas of which it consists, if there are any.
     pub(super) parts: Option<Parts<'a>>,
@@ -75,9 +75,8 @@ impl<'a> FormulaArea<'a> {
     }
 }
 
-/// Returns whether the cells of a tile are so far apart that its formulas are considered run by
-/// run. This applies to the tiles of newer levels, which contain the latest changes. A tile in the
-/// index needs not be loaded.
+/// Returns whether the formulas of a tile are considered run by run: if few of its rows have cells,
+/// as in newer levels, or if the tile is in the index and needs not be loaded.
 fn is_sparse(tile: &StripeTile) -> bool {
     const MIN_CELLS_PER_ROW: f64 = 0.5;
     let is_inline = matches!(tile.stored, StoredTile::Inline(_));

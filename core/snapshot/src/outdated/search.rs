@@ -124,7 +124,7 @@ struct OutdatedSearch {
     changes: Changes,
     /// How the entries after the root move rows and columns.
     moves: MovedLines,
-    /// What the formulas of all defined names read.
+    /// The cells and other inputs of the formulas of all defined names.
     names: ReadAreas,
     names_may_be_called: bool,
     loaded_tiles: usize,

@@ -159,8 +159,8 @@ impl SnapshotWork {
         let CalculatedResults { sheets, outdated } = view.calculate_outdated().await?;
         let outdated = outdated.reduced();
         let outdated_before = root.outdated.as_ref().map_or(u64::MAX, OutdatedAreas::cell_count);
-        // Each step either stores results or leaves fewer outdated cells, so that there is a last
-        // one.
+        // A step stores results or leaves fewer outdated cells. Otherwise it would be repeated without
+        // end.
         if sheets.is_empty() && outdated.cell_count() >= outdated_before {
             return Ok(None);
         }
