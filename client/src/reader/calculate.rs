@@ -94,7 +94,8 @@ impl ReadableState {
         }
         loop {
             let (root, tabs) = (self.root.as_ref(), &self.metadata.tabs);
-            let fetch = view::read_window(root, &self.tail, tabs, *sheet, window, &self.objects)
+            let (tail, objects) = (&self.tail, &self.objects);
+            let fetch = view::read_window_with_templates(root, tail, tabs, *sheet, window, objects)
                 .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
             match fetch {
                 Fetch::Ready(tile) => return Ok(tile),

@@ -5,6 +5,7 @@ use cellar_base::limits::{
     MAX_CALCULATION_STEPS,
 };
 use cellar_functions::limits::Limits;
+use cellar_functions::{RunEvaluation, Work};
 
 /// The remaining work of one request. It is measured in operations and not in time, so that the
 /// same formulas are calculated on slow and fast machines.
@@ -14,6 +15,8 @@ pub(crate) struct Budget {
     cells_loaded: u64,
     cells_read: u64,
     steps: u64,
+    /// Whether cells that several formulas read together count once.
+    counts_done_work: bool,
 }
 
 impl Default for Budget {
@@ -23,6 +26,7 @@ impl Default for Budget {
             cells_loaded: MAX_CALCULATION_CELLS_LOADED,
             cells_read: MAX_CALCULATION_CELLS_READ,
             steps: MAX_CALCULATION_STEPS,
+            counts_done_work: false,
         }
     }
 }
@@ -30,7 +34,7 @@ impl Default for Budget {
 impl Budget {
     #[cfg(test)]
     pub(crate) fn of(formulas: u64, cells_loaded: u64, cells_read: u64, steps: u64) -> Self {
-        Self { formulas, cells_loaded, cells_read, steps }
+        Self { formulas, cells_loaded, cells_read, steps, counts_done_work: false }
     }
 
     /// Counts one evaluation of a formula. Returns the limits for this evaluation, or an error if
@@ -44,6 +48,32 @@ impl Budget {
             steps: whole.steps.min(self.steps),
             created_bytes: whole.created_bytes,
         })
+    }
+
+    /// Returns the budget of a request for all formulas of an area. Cells that several formulas read
+    /// together, such as those of growing ranges, count once.
+    pub(crate) fn of_area() -> Self {
+        Self { counts_done_work: true, ..Self::default() }
+    }
+
+    /// Returns the limits of each formula of a run. They do not depend on earlier evaluations.
+    pub(crate) fn limits_of_run() -> Limits {
+        Limits::default()
+    }
+
+    /// Deducts the cost of `count` formulas that were evaluated together. Does nothing and returns
+    /// `false` if they exceed the remaining budget.
+    pub(crate) fn take_run(&mut self, count: u32, evaluation: &RunEvaluation) -> bool {
+        let RunEvaluation { work, done_work, .. } = evaluation;
+        let Work { cells_read, steps } = if self.counts_done_work { *done_work } else { *work };
+        let rest = (
+            self.formulas.checked_sub(u64::from(count)),
+            self.cells_read.checked_sub(cells_read),
+            self.steps.checked_sub(steps),
+        );
+        let (Some(formulas), Some(cells_read), Some(steps)) = rest else { return false };
+        (self.formulas, self.cells_read, self.steps) = (formulas, cells_read, steps);
+        true
     }
 
     /// Deducts the cost of an evaluation from the remaining budget.

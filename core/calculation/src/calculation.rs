@@ -1,23 +1,24 @@
 //! The state machine that calculates formulas and requests the cells that they read.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS};
-use cellar_formula::reference::Reference;
-use cellar_functions::{EvaluationOutcome, Formula, SyntaxError, evaluate_counted};
-use cellar_sheet::cell::{ErrorCode, GENERAL, Value};
+use cellar_base::limits::MAX_CALCULATION_BYTES;
+use cellar_functions::RunTotals;
+use cellar_grid::SheetId;
+use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_snapshot::merge::Window;
 use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::tile::Tile;
 
-use crate::block::{Explanation, FormulaState};
+use crate::block::BLOCK_ROWS;
 use crate::budget::{Budget, Exhausted};
-use crate::cells::LoadedCells;
+use crate::cells::{LoadedCells, block_of, blocks_of};
 use crate::order::{Arrangement, Order};
-use crate::request::{CellWindow, MissingBlocks, windows_around, windows_to_prepare};
-use crate::result_format::result_format;
-use crate::source::{Need, Source};
-use crate::staleness::{StaleCause, Staleness};
+use crate::request::{CellWindow, windows_around};
+use crate::run::{Explanation, FormulaState, StateView};
+use crate::segment::Segment;
+use crate::staleness::Staleness;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
 /// The next input that a calculation needs.
@@ -47,29 +48,17 @@ pub struct FormulaResult {
 /// Calculates formulas of a spreadsheet at one position and keeps their results.
 #[derive(Debug, Clone)]
 pub struct Calculation {
-    workbook: CalculatedWorkbook,
+    pub(crate) workbook: CalculatedWorkbook,
     /// The formulas to calculate. The other formulas have their stored values.
     outdated: OutdatedAreas,
-    cells: LoadedCells,
-    order: Order,
-    budget: Budget,
-    requested: Vec<CellKey>,
-    /// Parsed formulas whose evaluation has started but not finished.
-    open: HashMap<CellKey, Arc<OpenFormula>>,
-    stale: Vec<CellKey>,
-    loaded_texts: usize,
-}
-
-#[derive(Debug)]
-struct OpenFormula {
-    formula: Formula,
-    parsed: cellar_formula::Formula,
-}
-
-impl OpenFormula {
-    fn references(&self) -> Vec<&Reference> {
-        self.parsed.references().map(|placed| placed.reference).collect()
-    }
+    pub(crate) cells: LoadedCells,
+    pub(crate) order: Order,
+    pub(crate) budget: Budget,
+    requested: Vec<Segment>,
+    /// Totals of growing ranges, which runs of formulas further down continue.
+    pub(crate) totals: RunTotals,
+    stale: Vec<Segment>,
+    pub(crate) loaded_texts: usize,
 }
 
 impl Calculation {
@@ -84,7 +73,7 @@ impl Calculation {
             order: Order::default(),
             budget: Budget::default(),
             requested: Vec::new(),
-            open: HashMap::new(),
+            totals: RunTotals::default(),
             stale: Vec::new(),
             loaded_texts: 0,
         }
@@ -95,51 +84,70 @@ impl Calculation {
         self.budget = budget;
     }
 
+    /// Has all formulas evaluated one by one. Must be called before cells are supplied.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn split_runs(&mut self) {
+        self.cells.splits_runs = true;
+    }
+
     /// Starts a request for the results of `formulas`. Results of earlier requests are kept as far
     /// as memory permits. Formulas that were stale are calculated again.
     pub fn start(&mut self, formulas: Vec<CellKey>) {
-        for key in std::mem::take(&mut self.stale) {
-            self.cells.set_state(key, FormulaState::Unknown);
+        self.start_segments(segments_of(formulas), Budget::default());
+    }
+
+    /// Starts a request for all formulas in a window of a sheet. The window may be larger than those
+    /// that are shown, such as a tile. Cells that several formulas of the window read together count
+    /// once towards the limits of the request.
+    pub fn start_area(&mut self, sheet: SheetId, window: &Window) {
+        let extent = self.workbook.extent(sheet);
+        let end_row = window.rows.end.min(extent.rows);
+        let end_column = window.columns.end.min(extent.columns);
+        let mut segments = Vec::new();
+        for number in blocks_of(&(window.rows.start..end_row)) {
+            let block_start = number * BLOCK_ROWS;
+            let first_row = window.rows.start.max(block_start);
+            let end_row = end_row.min(block_start + BLOCK_ROWS);
+            for column in window.columns.start..end_column {
+                segments.push(Segment { sheet, column, first_row, end_row });
+            }
         }
-        for key in self.order.clear() {
-            self.cells.set_state(key, FormulaState::Unknown);
+        self.start_segments(segments, Budget::of_area());
+    }
+
+    fn start_segments(&mut self, segments: Vec<Segment>, budget: Budget) {
+        let unfinished = std::mem::take(&mut self.stale).into_iter().chain(self.order.clear());
+        for segment in unfinished {
+            self.cells.set_state(segment, FormulaState::Unknown);
         }
-        self.open.clear();
-        self.cells.shrink(MAX_CALCULATION_BYTES);
-        self.budget = Budget::default();
+        self.cells.start_request(MAX_CALCULATION_BYTES);
+        self.budget = budget;
         self.loaded_texts = 0;
-        for key in formulas.iter().rev() {
-            self.order.push_requested(*key);
+        for segment in segments.iter().rev() {
+            self.order.push_requested(*segment);
         }
-        self.requested = formulas;
+        self.requested = segments;
     }
 
     /// Evaluates formulas until cells or texts must be loaded or the request is complete.
     pub fn step(&mut self) -> CalculationStep {
         while let Some(waiting) = self.order.last() {
-            let key = waiting.key;
-            let Some(formula) = self.cells.formula(key) else {
-                if self.cells.block(key.sheet, key.cell).is_some() {
-                    self.order.pop();
+            if !waiting.is_open {
+                let Some(parts) = self.cells.unfinished(waiting.segment) else {
+                    match self.load(self.windows_of_requested()) {
+                        Some(step) => return step,
+                        None => continue,
+                    }
+                };
+                if parts != [waiting.segment] {
+                    self.order.replace_last(&parts);
                     continue;
                 }
-                match self.load(self.windows_of_requested()) {
-                    Some(step) => return step,
-                    None => continue,
-                }
-            };
-            let is_finished =
-                matches!(formula.state, FormulaState::Calculated(_) | FormulaState::Stale(_));
-            if is_finished {
-                self.order.pop();
-                continue;
             }
-            let text = Arc::clone(&formula.formula);
-            if let Some(step) = self.evaluate_last(key, &text, waiting.is_open) {
+            if let Some(step) = self.evaluate_last(waiting) {
                 return step;
             }
         }
-        self.open.clear();
         CalculationStep::Done
     }
 
@@ -150,10 +158,10 @@ impl Calculation {
     }
 
     /// Adds the cells of a window that [`Calculation::step`] requested. The tile must use the row
-    /// and column indices of the sheet.
+    /// and column indices of the sheet. Formulas can be templates or texts.
     pub fn supply(&mut self, window: &CellWindow, tile: Tile) {
         let tile = self.outdated.without_valid_formulas(window.sheet, tile);
-        let cells = self.cells.add(window.sheet, &window.window, &tile);
+        let cells = self.cells.add(window.sheet, &window.window, &tile, &self.workbook);
         let area = u64::try_from(window.window.rows.len()).unwrap_or(u64::MAX)
             * u64::try_from(window.window.columns.len()).unwrap_or(u64::MAX);
         /// Number of empty cells that count as one loaded cell.
@@ -170,27 +178,30 @@ impl Calculation {
     /// Returns the result of a requested formula, or `None` if the cell has no formula.
     #[must_use]
     pub fn result(&self, key: CellKey) -> Option<FormulaResult> {
-        let formula = self.cells.formula(key)?;
-        let stored = formula.stored.clone();
-        Some(match &formula.state {
-            FormulaState::Calculated(Explanation { format, note }) => {
-                let value = self.cells.result(key).unwrap_or_default();
-                let format = format.as_deref().map(str::to_owned);
-                FormulaResult { value, format, is_stale: false, note: note.clone() }
+        let (placed, index) = self.cells.formula(key)?;
+        let run = placed.run;
+        Some(match run.state(index) {
+            StateView::Calculated(explanation) => {
+                let format = explanation.and_then(|explanation| explanation.format.as_deref());
+                let note = explanation.and_then(|explanation| explanation.note.clone());
+                let (value, format) = (run.results.value(index), format.map(str::to_owned));
+                FormulaResult { value, format, is_stale: false, note }
             }
-            FormulaState::Stale(staleness) => {
+            StateView::Stale(staleness) => {
                 let note = Some(staleness.note(&self.workbook, key));
-                FormulaResult { value: stored, format: None, is_stale: true, note }
+                let value = run.stored_value(index);
+                FormulaResult { value, format: None, is_stale: true, note }
             }
-            FormulaState::Unknown | FormulaState::Open => {
-                FormulaResult { value: stored, format: None, is_stale: true, note: None }
+            StateView::Unknown | StateView::Open => {
+                let value = run.stored_value(index);
+                FormulaResult { value, format: None, is_stale: true, note: None }
             }
         })
     }
 
     /// Returns the step that requests `windows`. If no more cells may be loaded, ends the request
     /// and returns `None`.
-    fn load(&mut self, windows: Vec<CellWindow>) -> Option<CalculationStep> {
+    pub(crate) fn load(&mut self, windows: Vec<CellWindow>) -> Option<CalculationStep> {
         match self.budget.check_loading() {
             Ok(()) => Some(CalculationStep::Cells(windows)),
             Err(exhausted) => {
@@ -202,138 +213,50 @@ impl Calculation {
 
     /// Returns windows that contain the blocks of all requested formulas that are not loaded.
     fn windows_of_requested(&self) -> Vec<CellWindow> {
-        let is_missing = |key: &&CellKey| self.cells.block(key.sheet, key.cell).is_none();
+        let is_missing = |segment: &&Segment| {
+            let first = segment.first();
+            self.cells.block(first.sheet, first.cell).is_none()
+        };
         let missing: BTreeSet<_> = self
             .requested
             .iter()
             .filter(is_missing)
-            .map(|key| (key.sheet, key.cell.row, key.cell.column))
+            .map(|segment| (segment.sheet, segment.first_row, segment.column))
             .collect();
         windows_around(missing)
     }
 
-    /// Evaluates the formula on top of the stack. Returns a step if something must be loaded first.
-    fn evaluate_last(
-        &mut self,
-        key: CellKey,
-        text: &str,
-        was_open: bool,
-    ) -> Option<CalculationStep> {
-        let limits = match self.budget.take_formula() {
-            Ok(limits) => limits,
-            Err(exhausted) => {
-                self.end_request(exhausted);
-                return None;
-            }
-        };
-        let parsed = match self.parse(key, text) {
-            Ok(parsed) => parsed,
-            Err(error) => {
-                self.finish_stale(key, Staleness::because_of(error));
-                return None;
-            }
-        };
-        if !was_open {
-            self.order.open_last();
-            self.cells.set_state(key, FormulaState::Open);
-            let windows =
-                windows_to_prepare(&self.workbook, &self.cells, key, &parsed.references());
-            if !windows.is_empty() {
-                return self.load(windows);
-            }
-        }
-        let context = self.workbook.evaluation_context(key, limits);
-        let source = Source::new(&self.workbook, &self.cells);
-        let (outcome, work) = evaluate_counted(&parsed.formula, &context, &source);
-        let need = source.into_need();
-        self.budget.take_evaluation(work.cells_read, work.steps);
-        if let Some(need) = need {
-            return self.handle_need(key, &parsed, need);
-        }
-        match outcome {
-            Ok(EvaluationOutcome::Value(value)) => {
-                let format = match value {
-                    Value::Number(_) => self.format_of_result(key, &parsed),
-                    _ => None,
-                };
-                self.finish(key, value, Explanation { format, note: None });
-            }
-            Ok(EvaluationOutcome::Array(array)) => {
-                self.finish_array(key, array.rows, array.columns);
-            }
-            Err(_) if Budget::is_short(&limits) => self.end_request(Exhausted::CellsRead),
-            Err(limit) => self.finish_stale(key, Staleness::because_of(limit)),
-        }
-        None
-    }
-
-    fn parse(&mut self, key: CellKey, text: &str) -> Result<Arc<OpenFormula>, SyntaxError> {
-        if let Some(open) = self.open.get(&key) {
-            return Ok(Arc::clone(open));
-        }
-        let parsed = cellar_formula::Formula::parse(text, &self.workbook)?;
-        let formula = Formula::of(&parsed, &self.workbook);
-        let open = Arc::new(OpenFormula { formula, parsed });
-        self.open.insert(key, Arc::clone(&open));
-        Ok(open)
-    }
-
-    fn handle_need(
-        &mut self,
-        key: CellKey,
-        parsed: &OpenFormula,
-        need: Need,
-    ) -> Option<CalculationStep> {
-        match need {
-            Need::Blocks(missing) => self.load(self.windows_of_missing(key, parsed, &missing)),
-            Need::LongTexts(mut hashes) => {
-                hashes.sort_unstable();
-                hashes.dedup();
-                self.loaded_texts += hashes.len();
-                if self.loaded_texts > MAX_CALCULATION_LONG_TEXTS {
-                    self.finish_stale(key, Staleness::because_of(StaleCause::LongTexts));
-                    return None;
-                }
-                Some(CalculationStep::LongTexts(hashes))
-            }
-            Need::Stale(staleness) => {
-                self.finish_stale(key, staleness);
-                None
-            }
-            Need::Formulas(needed) => {
-                self.arrange(&needed);
-                None
-            }
-        }
-    }
-
-    fn windows_of_missing(
-        &self,
-        key: CellKey,
-        parsed: &OpenFormula,
-        missing: &MissingBlocks,
-    ) -> Vec<CellWindow> {
-        missing.windows(&self.workbook, key.sheet, &parsed.references())
-    }
-
-    fn arrange(&mut self, needed: &[CellKey]) {
+    /// Has the formulas on top of the stack wait for the `needed` formulas, of which the first cell
+    /// is known to be needed.
+    pub(crate) fn arrange(&mut self, needed: &[Segment]) {
+        let Some(first) = needed.first() else { return };
+        let extended: Vec<Segment> = needed.iter().map(|segment| self.extended(*segment)).collect();
         let cells = &self.cells;
-        let is_open = |key: CellKey| {
-            cells.formula(key).is_some_and(|formula| formula.state == FormulaState::Open)
-        };
-        match self.order.wait_for(needed, is_open) {
+        let is_open = |key: CellKey| cells.state(key) == Some(StateView::Open);
+        let arrangement = self.order.wait_for(first.first(), &extended, is_open);
+        self.follow(arrangement);
+    }
+
+    pub(crate) fn follow(&mut self, arrangement: Arrangement) {
+        match arrangement {
             Arrangement::Waits => {}
-            Arrangement::Abandoned(keys) => {
-                for key in keys {
-                    self.open.remove(&key);
-                    self.cells.set_state(key, FormulaState::Unknown);
+            Arrangement::Abandoned(segments) => {
+                for segment in segments {
+                    self.cells.set_state(segment, FormulaState::Unknown);
+                }
+            }
+            Arrangement::Split(segments) => {
+                for segment in segments {
+                    self.cells.set_state(segment, FormulaState::Unknown);
+                    if !segment.is_cell() {
+                        self.cells.split_run(segment.first());
+                    }
                 }
             }
             Arrangement::Cycle(keys) => {
                 for (index, key) in keys.iter().enumerate() {
                     let (before, from) = keys.split_at(index);
                     let note = self.workbook.cycle_note(from.iter().chain(before));
-                    self.open.remove(key);
                     let error = Value::Error(ErrorCode::Ref);
                     let note = Some(Arc::from(note));
                     self.cells.set_result(*key, error, Explanation { format: None, note });
@@ -342,79 +265,42 @@ impl Calculation {
         }
     }
 
-    /// Returns the number format for displaying the result of a formula, or `None` if the cell
-    /// already has a number format or the default applies.
-    fn format_of_result(&self, key: CellKey, parsed: &OpenFormula) -> Option<Arc<str>> {
-        if self.format_of_cell(key).is_some() {
-            return None;
-        }
-        result_format(parsed.parsed.expression(), |reference| {
-            let sheet = reference.sheet_number(key.sheet)?;
-            let cell = reference.area.rectangle()?.first;
-            self.format_of_cell(CellKey { sheet, cell }).filter(|format| **format != *GENERAL)
-        })
-    }
-
-    /// Returns the number format of a cell. A format set on the cell or derived for its result
-    /// takes precedence over the format of a range.
-    fn format_of_cell(&self, key: CellKey) -> Option<Arc<str>> {
-        let own = self.cells.block(key.sheet, key.cell).and_then(|(block, row)| {
-            let of_result = block.formula_index(row).and_then(|index| block.formulas.get(index));
-            match of_result.map(|formula| &formula.state) {
-                Some(FormulaState::Calculated(Explanation { format: Some(format), .. })) => {
-                    Some(Arc::clone(format))
-                }
-                _ => block.own_format(row).cloned(),
-            }
-        });
-        own.or_else(|| self.workbook.range_format(key).map(Arc::from))
-    }
-
-    fn finish(&mut self, key: CellKey, value: Value, explanation: Explanation) {
-        self.open.remove(&key);
-        self.cells.set_result(key, value, explanation);
-        self.order.pop();
-    }
-
-    fn finish_stale(&mut self, key: CellKey, staleness: Staleness) {
-        self.open.remove(&key);
-        self.mark_stale(key, staleness);
-        self.order.pop();
-    }
-
-    fn mark_stale(&mut self, key: CellKey, staleness: Staleness) {
-        self.cells.set_state(key, FormulaState::Stale(staleness));
-        self.stale.push(key);
-    }
-
-    /// Finishes a formula whose result is an array, which a single cell cannot show. If the cell
-    /// has a stored value, such as one from an imported file, the formula becomes stale and this
-    /// value is shown. Otherwise, the result is `#SPILL!`.
-    fn finish_array(&mut self, key: CellKey, rows: usize, columns: usize) {
-        let cause = StaleCause::Array { rows, columns };
-        let has_stored =
-            self.cells.formula(key).is_some_and(|formula| formula.stored != Value::Empty);
-        if has_stored {
-            self.finish_stale(key, Staleness::because_of(cause));
-        } else {
-            let note = Some(Arc::from(cause.to_string()));
-            let explanation = Explanation { format: None, note };
-            self.finish(key, Value::Error(ErrorCode::Spill), explanation);
-        }
+    pub(crate) fn mark_stale(&mut self, segment: Segment, staleness: Staleness) {
+        self.cells.set_state(segment, FormulaState::Stale(staleness));
+        self.stale.push(segment);
     }
 
     /// Ends the request. Formulas without a result become stale.
-    fn end_request(&mut self, exhausted: Exhausted) {
+    pub(crate) fn end_request(&mut self, exhausted: Exhausted) {
         let staleness = Staleness::because_of(exhausted);
-        for key in self.order.clear() {
-            self.mark_stale(key, staleness.clone());
+        for segment in self.order.clear() {
+            self.mark_stale(segment, staleness.clone());
         }
-        self.open.clear();
-        for key in std::mem::take(&mut self.requested) {
-            let state = self.cells.formula(key).map(|formula| &formula.state);
-            if matches!(state, Some(FormulaState::Unknown | FormulaState::Open)) {
-                self.mark_stale(key, staleness.clone());
+        for segment in std::mem::take(&mut self.requested) {
+            for part in self.cells.unfinished(segment).unwrap_or_default() {
+                self.mark_stale(part, staleness.clone());
             }
         }
     }
+}
+
+/// Returns the segments of cells, ordered by sheet, column and row.
+fn segments_of(mut keys: Vec<CellKey>) -> Vec<Segment> {
+    keys.sort_unstable_by_key(|key| (key.sheet, key.cell.column, key.cell.row));
+    keys.dedup();
+    let mut segments: Vec<Segment> = Vec::new();
+    for key in keys {
+        let row = key.cell.row;
+        match segments.last_mut() {
+            Some(last)
+                if last.end_row == row
+                    && (last.sheet, last.column) == (key.sheet, key.cell.column)
+                    && block_of(row).1 != 0 =>
+            {
+                last.end_row += 1;
+            }
+            _ => segments.push(Segment::cell(key)),
+        }
+    }
+    segments
 }

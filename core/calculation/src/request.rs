@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use cellar_formula::reference::Reference;
+use cellar_functions::InputArea;
 use cellar_grid::SheetId;
-use cellar_grid::a1::{CellName, Rectangle};
 use cellar_snapshot::merge::Window;
 
 use crate::block::BLOCK_ROWS;
 use crate::cells::{LoadedCells, blocks_of};
-use crate::workbook::{CalculatedWorkbook, CellKey};
+use crate::workbook::CalculatedWorkbook;
 
 /// A window of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +52,11 @@ impl MissingBlocks {
     pub(crate) fn windows(
         &self,
         workbook: &CalculatedWorkbook,
-        own_sheet: SheetId,
-        references: &[&Reference],
+        inputs: &[InputArea],
     ) -> Vec<CellWindow> {
         let rows = self.rows();
-        let mut containing = references.iter().filter_map(|reference| {
-            let area = used_area(workbook, own_sheet, reference)?;
+        let mut containing = inputs.iter().filter_map(|input| {
+            let area = used_area(workbook, input)?;
             let has_rows = area.window.rows.start < rows.end && rows.start < area.window.rows.end;
             let has_column = area.window.columns.contains(&self.column);
             (area.sheet == self.sheet && has_rows && has_column).then_some(area.window.columns)
@@ -79,34 +77,28 @@ impl MissingBlocks {
     }
 }
 
-/// Returns the cells of a reference that are within the used range of its sheet, or `None` if there
-/// are none.
-fn used_area(
-    workbook: &CalculatedWorkbook,
-    own_sheet: SheetId,
-    reference: &Reference,
-) -> Option<CellWindow> {
-    let sheet = reference.sheet_number(own_sheet)?;
-    let Rectangle { first, last } = reference.area.rectangle()?;
-    let extent = workbook.extent(sheet);
+/// Returns the cells of an area that are within the used range of its sheet, or `None` if there are
+/// none.
+pub(crate) fn used_area(workbook: &CalculatedWorkbook, input: &InputArea) -> Option<CellWindow> {
+    let InputArea { sheet, first, last, .. } = *input;
+    let (sheet, _, extent) = workbook.sheet_at(sheet)?;
     let window = Window {
-        rows: first.row..(last.row + 1).min(extent.rows),
-        columns: first.column..(last.column + 1).min(extent.columns),
+        rows: first.row..last.row.saturating_add(1).min(extent.rows),
+        columns: first.column..last.column.saturating_add(1).min(extent.columns),
     };
     let is_used = !window.rows.is_empty() && !window.columns.is_empty();
-    is_used.then_some(CellWindow { sheet, window })
+    is_used.then_some(CellWindow { sheet: *sheet, window })
 }
 
-/// Returns windows that contain the cells of small references that are not loaded.
+/// Returns windows that contain the cells of small areas that are not loaded.
 pub(crate) fn windows_to_prepare(
     workbook: &CalculatedWorkbook,
     cells: &LoadedCells,
-    key: CellKey,
-    references: &[&Reference],
+    inputs: &[InputArea],
 ) -> Vec<CellWindow> {
     let mut missing = BTreeSet::new();
-    for reference in references {
-        let Some(CellWindow { sheet, window }) = used_area(workbook, key.sheet, reference) else {
+    for input in inputs {
+        let Some(CellWindow { sheet, window }) = used_area(workbook, input) else {
             continue;
         };
         let (rows, columns) = (window.rows.len(), window.columns.len());
@@ -114,10 +106,10 @@ pub(crate) fn windows_to_prepare(
             continue;
         }
         for column in window.columns {
+            let loaded = cells.column(sheet, column);
             for number in blocks_of(&window.rows) {
-                let row = number * BLOCK_ROWS;
-                if cells.block(sheet, CellName { row, column }).is_none() {
-                    missing.insert((sheet, row, column));
+                if loaded.is_none_or(|blocks| !blocks.contains_key(&number)) {
+                    missing.insert((sheet, number * BLOCK_ROWS, column));
                 }
             }
         }

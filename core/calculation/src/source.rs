@@ -1,6 +1,7 @@
 //! Supplies cells to the evaluation of a formula and records which inputs are missing.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_functions::{Block as CellBlock, CellSource, SheetIndex, Size};
@@ -8,9 +9,11 @@ use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::Value;
 
-use crate::block::{BLOCK_ROWS, Block, FormulaCell, FormulaState, Part, PartCells};
+use crate::block::{BLOCK_ROWS, Block, Part, PartCells};
 use crate::cells::{LoadedCells, block_of};
 use crate::request::MissingBlocks;
+use crate::run::{Column, StateView};
+use crate::segment::Segment;
 use crate::staleness::Staleness;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
@@ -23,9 +26,9 @@ const MAX_NEEDED_FORMULAS: usize = 4_096;
 pub(crate) enum Need {
     /// Cells to load.
     Blocks(MissingBlocks),
-    /// Formulas to calculate. Only the first one is known to be needed, because the evaluation may
+    /// Formulas to calculate. Only the first cell is known to be needed, because the evaluation may
     /// use its result to decide whether to read the others.
-    Formulas(Vec<CellKey>),
+    Formulas(Vec<Segment>),
     /// The hashes of the long texts to load.
     LongTexts(Vec<[u8; 32]>),
     /// Nothing: the evaluation read a stale formula, so the evaluated formula becomes stale too.
@@ -47,7 +50,7 @@ impl<'a> Source<'a> {
         self.need.into_inner()
     }
 
-    fn is_interrupted(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.need.borrow().is_some()
     }
 
@@ -64,7 +67,7 @@ impl<'a> Source<'a> {
     /// no block.
     fn block(&self, sheet: SheetId, cell: CellName) -> Option<(&'a Block, u32)> {
         let extent = self.workbook.extent(sheet);
-        if self.is_interrupted() || cell.row >= extent.rows || cell.column >= extent.columns {
+        if self.is_over() || cell.row >= extent.rows || cell.column >= extent.columns {
             return None;
         }
         let block = self.cells.block(sheet, cell);
@@ -77,14 +80,19 @@ impl<'a> Source<'a> {
     }
 
     /// Records the missing inputs in rows `first.row..=last_row` of a column: blocks to load,
-    /// formulas to calculate or long texts to load.
+    /// formulas to calculate or long texts to load. The cell in `first` is missing.
     fn interrupt_in_column(&self, sheet: SheetId, first: CellName, last_row: u32) {
-        let key = |row| CellKey { sheet, cell: CellName { row, column: first.column } };
-        let mut formulas = Vec::new();
+        let mut formulas: Vec<Segment> = Vec::new();
+        let mut formula_count = 0;
         let mut texts = Vec::new();
         let (first_block, _) = block_of(first.row);
         let (last_block, _) = block_of(last_row);
         let column = self.cells.column(sheet, first.column);
+        if self.is_open(CellKey { sheet, cell: first }) {
+            let first = Segment::cell(CellKey { sheet, cell: first });
+            self.interrupt(Need::Formulas(vec![first]));
+            return;
+        }
         for number in first_block..=last_block {
             let Some(block) = column.and_then(|column| column.get(&number)) else {
                 if formulas.is_empty() && texts.is_empty() {
@@ -94,15 +102,16 @@ impl<'a> Source<'a> {
                 }
                 break;
             };
-            let first_row = number * BLOCK_ROWS;
-            for formula in &block.formulas {
-                let row = first_row + formula.row;
-                let is_unknown =
-                    matches!(formula.state, FormulaState::Unknown | FormulaState::Open);
-                if is_unknown && row >= first.row && row <= last_row {
-                    formulas.push(key(row));
-                }
-            }
+            let block_start = number * BLOCK_ROWS;
+            let rows = Segment {
+                sheet,
+                column: first.column,
+                first_row: first.row.max(block_start),
+                end_row: (last_row + 1).min(block_start + BLOCK_ROWS),
+            };
+            let found = self.cells.unfinished(rows).unwrap_or_default();
+            formula_count += found.iter().map(|found| found.row_count() as usize).sum::<usize>();
+            formulas.extend(found);
             if formulas.is_empty() {
                 let hashes = block.parts.iter().filter_map(|part| match part.cells {
                     PartCells::LongText(hash) => Some(hash),
@@ -110,13 +119,17 @@ impl<'a> Source<'a> {
                 });
                 texts.extend(hashes);
             }
-            if formulas.len() >= MAX_NEEDED_FORMULAS {
+            if formula_count >= MAX_NEEDED_FORMULAS {
                 break;
             }
         }
         let need =
             if formulas.is_empty() { Need::LongTexts(texts) } else { Need::Formulas(formulas) };
         self.interrupt(need);
+    }
+
+    fn is_open(&self, key: CellKey) -> bool {
+        self.cells.state(key) == Some(StateView::Open)
     }
 
     fn value(&self, key: CellKey) -> Value {
@@ -129,21 +142,17 @@ impl<'a> Source<'a> {
                 numbers.get(offset).map_or(Value::Empty, |number| Value::Number(*number))
             }
             PartCells::Values(values) => values.get(offset).cloned().unwrap_or_default(),
-            PartCells::Formulas { first, results } => {
-                match block.formulas.get(first + offset).map(|formula| &formula.state) {
-                    Some(FormulaState::Calculated(_)) => {
-                        results.get(offset).cloned().unwrap_or_default()
-                    }
-                    Some(FormulaState::Stale(staleness)) => {
-                        self.interrupt(Need::Stale(staleness.of_reader(key)));
-                        Value::Empty
-                    }
-                    _ => {
-                        self.interrupt(Need::Formulas(vec![key]));
-                        Value::Empty
-                    }
+            PartCells::Run(run) => match run.state(offset) {
+                StateView::Calculated(_) => run.results.value(offset),
+                StateView::Stale(staleness) => {
+                    self.interrupt(Need::Stale(staleness.of_reader(key)));
+                    Value::Empty
                 }
-            }
+                StateView::Unknown | StateView::Open => {
+                    self.interrupt(Need::Formulas(vec![Segment::cell(key)]));
+                    Value::Empty
+                }
+            },
             PartCells::LongText(hash) => {
                 self.interrupt(Need::LongTexts(vec![*hash]));
                 Value::Empty
@@ -154,7 +163,6 @@ impl<'a> Source<'a> {
     /// Passes the cells of a part to `visit`. Returns `false` if no further cells should be read.
     fn visit_part(
         &self,
-        block: &'a Block,
         part: &'a Part,
         rows: PartRows,
         column: ColumnRead,
@@ -176,23 +184,19 @@ impl<'a> Source<'a> {
                 self.interrupt_in_column(column.sheet, first, column.last_row);
                 false
             }
-            PartCells::Formulas { first, results } => {
-                let formulas = block.formulas.get(first + range.start..first + range.end);
-                let formulas = formulas.unwrap_or_default();
-                let is_calculated =
-                    |formula: &FormulaCell| matches!(formula.state, FormulaState::Calculated(_));
-                let calculated =
-                    formulas.iter().take_while(|formula| is_calculated(formula)).count();
+            PartCells::Run(run) => {
                 // An evaluation reads one cell after the other, however cells are stored, and may stop
                 // before a formula without a result.
-                let read = results.get(range.start..range.start + calculated).unwrap_or_default();
-                if !read.is_empty() && !visit(CellBlock::Values(read)) {
+                let missing = run.first_not_calculated(range.clone());
+                let read = range.start..missing.unwrap_or(range.end);
+                if !read.is_empty() && !visit(results_block(&run.results, read)) {
                     return false;
                 }
-                let Some(next) = formulas.get(calculated) else { return true };
-                let row = rows.block_first + next.row;
+                let Some(index) = missing else { return true };
+                let offset = u32::try_from(index).unwrap_or(u32::MAX);
+                let row = rows.block_first + rows.part_first + offset;
                 let cell = CellName { row, column: column.column };
-                if let FormulaState::Stale(staleness) = &next.state {
+                if let StateView::Stale(staleness) = run.state(index) {
                     let key = CellKey { sheet: column.sheet, cell };
                     self.interrupt(Need::Stale(staleness.of_reader(key)));
                 } else {
@@ -201,6 +205,34 @@ impl<'a> Source<'a> {
                 false
             }
         }
+    }
+
+    /// Returns whether all cells of a block in the given rows have values.
+    fn has_values(block: &Block, first: u32, end: u32) -> bool {
+        let mut start = 0;
+        block.parts.iter().all(|part| {
+            let part_first = std::mem::replace(&mut start, part.end);
+            let rows = first.max(part_first)..end.min(part.end);
+            match &part.cells {
+                _ if rows.is_empty() => true,
+                PartCells::Empty | PartCells::Numbers(_) | PartCells::Values(_) => true,
+                PartCells::LongText(_) => false,
+                PartCells::Run(run) => {
+                    let places =
+                        (rows.start - part_first) as usize..(rows.end - part_first) as usize;
+                    run.first_not_calculated(places).is_none()
+                }
+            }
+        })
+    }
+}
+
+/// Returns the results of some cells of a run.
+fn results_block(results: &Column, rows: Range<usize>) -> CellBlock<'_> {
+    match results {
+        Column::Empty => CellBlock::Empty(u32::try_from(rows.len()).unwrap_or(u32::MAX)),
+        Column::Numbers(numbers) => CellBlock::Numbers(numbers.get(rows).unwrap_or_default()),
+        Column::Values(values) => CellBlock::Values(values.get(rows).unwrap_or_default()),
     }
 }
 
@@ -262,7 +294,7 @@ impl CellSource for Source<'_> {
         let read = ColumnRead { sheet, column, last_row };
         let loaded = self.cells.column(sheet, column);
         let mut row = first_row;
-        while row <= last_row && !self.is_interrupted() {
+        while row <= last_row && !self.is_over() {
             let (number, offset) = block_of(row);
             let Some(block) = loaded.and_then(|blocks| blocks.get(&number)) else {
                 let first = CellName { row, column };
@@ -279,17 +311,34 @@ impl CellSource for Source<'_> {
             };
             let end = part.end.min(block_end);
             let rows = PartRows { block_first, part_first, first: offset, end };
-            if !self.visit_part(block, part, rows, read, visit) {
+            if !self.visit_part(part, rows, read, visit) {
                 return;
             }
             row = block_first + end;
         }
     }
 
+    fn has_cells(&self, sheet: SheetIndex, column: u32, first_row: u32, last_row: u32) -> bool {
+        let Some(sheet) = self.sheet(sheet) else { return false };
+        let (first_block, _) = block_of(first_row);
+        let (last_block, _) = block_of(last_row);
+        let loaded = self.cells.column(sheet, column);
+        (first_block..=last_block).all(|number| {
+            let block_start = number * BLOCK_ROWS;
+            let first = first_row.max(block_start) - block_start;
+            let end = (last_row + 1 - block_start).min(BLOCK_ROWS);
+            let block = loaded.and_then(|blocks| blocks.get(&number));
+            block.is_some_and(|block| Self::has_values(block, first, end))
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.need.borrow().is_some()
+    }
+
     fn formula(&self, sheet: SheetIndex, cell: CellName) -> Option<String> {
         let (block, row) = self.block(self.sheet(sheet)?, cell)?;
-        let formula = block.formulas.get(block.formula_index(row)?)?;
-        Some(formula.formula.as_ref().to_owned())
+        Some(block.run_at(row)?.run.formula.text_in(cell, self.workbook))
     }
 
     fn defined_name(&self, _: SheetIndex, name: &str) -> Option<String> {

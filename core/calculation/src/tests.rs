@@ -3,6 +3,7 @@
 mod bounds;
 mod cycles;
 mod random;
+mod runs;
 mod world;
 
 use cellar_sheet::cell::{ErrorCode, Value};

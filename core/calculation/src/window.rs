@@ -1,11 +1,17 @@
 //! Calculates the formulas among the cells of a window.
 
+use std::sync::Arc;
+
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
-use cellar_sheet::cell::Value;
+use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::cells::TileCell;
+use cellar_snapshot::merge::Window;
 
+use crate::block::BLOCK_ROWS;
 use crate::calculation::Calculation;
+use crate::cells::blocks_of;
+use crate::run::{Column, Run, StateView};
 use crate::workbook::CellKey;
 
 impl Calculation {
@@ -35,6 +41,88 @@ impl Calculation {
             }
         }
     }
+}
+
+/// The calculated value of a cell with a formula.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CalculatedValue<'a> {
+    /// An empty cell. It is not the result of any formula.
+    Empty,
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(&'a str),
+    /// A boolean.
+    Bool(bool),
+    /// An error value.
+    Error(ErrorCode),
+}
+
+impl<'a> From<&'a Value> for CalculatedValue<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Empty => Self::Empty,
+            Value::Number(number) => Self::Number(*number),
+            Value::Text(text) => Self::Text(text),
+            Value::Bool(boolean) => Self::Bool(*boolean),
+            Value::Error(code) => Self::Error(*code),
+        }
+    }
+}
+
+/// A cell with a formula that was calculated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalculatedCell<'a> {
+    /// Row and column.
+    pub cell: CellName,
+    /// The calculated value.
+    pub value: CalculatedValue<'a>,
+    /// Number format for displaying the value if the cell has none.
+    pub format: Option<&'a str>,
+    /// Explanation of an error value, such as the cells of a cycle.
+    pub note: Option<&'a Arc<str>>,
+}
+
+impl Calculation {
+    /// Returns the formulas of a window that have been calculated, column by column in the order of
+    /// rows. Stale formulas are left out.
+    pub fn results_in(
+        &self,
+        sheet: SheetId,
+        window: &Window,
+    ) -> impl Iterator<Item = CalculatedCell<'_>> {
+        let Window { rows, columns } = window.clone();
+        let window_rows = rows.clone();
+        let blocks = columns.flat_map(move |column| {
+            let loaded = self.cells.column(sheet, column);
+            let numbers = blocks_of(&window_rows);
+            let blocks = loaded.into_iter().flat_map(move |blocks| blocks.range(numbers.clone()));
+            blocks.map(move |(number, block)| (column, number * BLOCK_ROWS, block))
+        });
+        blocks.flat_map(move |(column, block_start, block)| {
+            let rows = rows.clone();
+            block.runs().flat_map(move |placed| {
+                let first_row = rows.start.max(block_start + placed.first);
+                let end_row = rows.end.min(block_start + placed.end);
+                (first_row..end_row).filter_map(move |row| {
+                    let index = (row - block_start - placed.first) as usize;
+                    calculated_cell(placed.run, index, CellName { row, column })
+                })
+            })
+        })
+    }
+}
+
+fn calculated_cell(run: &Run, index: usize, cell: CellName) -> Option<CalculatedCell<'_>> {
+    let StateView::Calculated(explanation) = run.state(index) else { return None };
+    let value = match &run.results {
+        Column::Empty => CalculatedValue::Empty,
+        Column::Numbers(numbers) => CalculatedValue::Number(*numbers.get(index)?),
+        Column::Values(values) => values.get(index)?.into(),
+    };
+    let format = explanation.and_then(|explanation| explanation.format.as_deref());
+    let note = explanation.and_then(|explanation| explanation.note.as_ref());
+    Some(CalculatedCell { cell, value, format, note })
 }
 
 /// Returns whether any of the cells contains a formula.

@@ -97,6 +97,10 @@ impl CalculatedWorkbook {
         sheet.map_or(Extent::default(), |(_, _, extent)| *extent)
     }
 
+    pub(crate) fn has_range_formats(&self, sheet: SheetId) -> bool {
+        self.formats.contains_key(&sheet)
+    }
+
     /// Returns the number format of the most recently formatted range that contains a cell.
     pub(crate) fn range_format(&self, key: CellKey) -> Option<&str> {
         self.formats.get(&key.sheet)?.format_at(key.cell.row, key.cell.column)

@@ -52,14 +52,34 @@ pub(crate) enum Sheets {
     Between(String, String),
 }
 
-/// A reference to cells. Row and column indices start at 0; `None` is the edge of the sheet.
+/// A row or column of a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coordinate {
+    /// Zero-based index.
+    Fixed(u32),
+    /// Distance from the row or column of the formula.
+    Relative(i32),
+}
+
+impl Coordinate {
+    /// Returns the index of the row or column for a formula in the row or column `own`, or `None`
+    /// if the index is negative or too large.
+    pub(crate) fn at(self, own: u32) -> Option<u32> {
+        match self {
+            Self::Fixed(index) => Some(index),
+            Self::Relative(distance) => own.checked_add_signed(distance),
+        }
+    }
+}
+
+/// A reference to cells. `None` is the edge of the sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellReference {
     pub(crate) sheets: Sheets,
-    pub(crate) first_row: Option<u32>,
-    pub(crate) first_column: Option<u32>,
-    pub(crate) last_row: Option<u32>,
-    pub(crate) last_column: Option<u32>,
+    pub(crate) first_row: Option<Coordinate>,
+    pub(crate) first_column: Option<Coordinate>,
+    pub(crate) last_row: Option<Coordinate>,
+    pub(crate) last_column: Option<Coordinate>,
 }
 
 /// A node of an expression tree.
@@ -131,6 +151,10 @@ impl<'t> Expression<'t> {
     pub(crate) fn node(self) -> &'t Node {
         const MISSING: &Node = &Node::Error(ErrorCode::Value);
         self.tree.get(self.index.get()).unwrap_or(MISSING)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.index.get()
     }
 
     pub(crate) fn at(self, index: NodeIndex) -> Self {

@@ -30,6 +30,7 @@ mod value;
 
 pub use cellar_formula::syntax::{SyntaxError, SyntaxProblem};
 pub use context::{ArrayMode, DateOrder, EvaluationContext};
+pub use evaluate::columns::{InputArea, RunEvaluation, RunTotals, RunValues, evaluate_run};
 pub use evaluate::{
     Array, EvaluationError, EvaluationOutcome, Work, evaluate, evaluate_counted, evaluate_text,
 };

@@ -6,11 +6,16 @@ use cellar_formula::expression::{
     BinaryOperator, Constant, FormulaTraits, Node as ParsedNode, NodeIndex, PostfixOperator,
     PrefixOperator,
 };
-use cellar_formula::reference::{Area, Ends, NoSheets, Reference, ReferenceSheet, SheetNames};
+use cellar_formula::reference::{
+    Area, Coordinate as ReferenceCoordinate, NoSheets, Reference, ReferenceSheet, SheetNames,
+};
 use cellar_formula::syntax::{SyntaxError, Unsupported};
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
 
-use crate::expression::{CellReference, Chain, Expression, Link, Node, Operator, Prefix, Sheets};
+use crate::expression::{
+    CellReference, Chain, Coordinate, Expression, Link, Node, Operator, Prefix, Sheets,
+};
 use crate::function::find_function;
 
 /// A formula that is ready for evaluation. Cloning is cheap, and clones can be used by several
@@ -36,9 +41,28 @@ impl Formula {
     /// names. A reference to a number without a name evaluates to `#REF!`.
     #[must_use]
     pub fn of(parsed: &cellar_formula::Formula, sheets: &impl SheetNames) -> Self {
+        Self::converted(parsed, sheets, None)
+    }
+
+    /// Prepares the formula in the cell `origin` for evaluation in any cell. In other cells,
+    /// coordinates without `$` have the same distance from the cell, as if the formula was copied.
+    #[must_use]
+    pub fn of_copies(
+        parsed: &cellar_formula::Formula,
+        sheets: &impl SheetNames,
+        origin: CellName,
+    ) -> Self {
+        Self::converted(parsed, sheets, Some(origin))
+    }
+
+    fn converted(
+        parsed: &cellar_formula::Formula,
+        sheets: &impl SheetNames,
+        origin: Option<CellName>,
+    ) -> Self {
         let expression = parsed.expression();
         let nodes = Vec::with_capacity(expression.nodes().len());
-        let mut converter = Converter { sheets, nodes };
+        let mut converter = Converter { sheets, origin, nodes };
         for node in expression.nodes() {
             let converted = converter.convert(node);
             converter.nodes.push(converted);
@@ -75,6 +99,10 @@ impl Formula {
         self.traits.has_any(FormulaTraits::CALCULATED_REFERENCES)
     }
 
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.tree
+    }
+
     pub(crate) fn expression(&self) -> Expression<'_> {
         Expression::new(&self.tree, self.root)
     }
@@ -82,6 +110,8 @@ impl Formula {
 
 struct Converter<'s> {
     sheets: &'s dyn SheetNames,
+    /// The cell from which coordinates without `$` are measured, or `None` to fix all coordinates.
+    origin: Option<CellName>,
     /// The converted nodes, at the same indices as the parsed nodes.
     nodes: Vec<Node>,
 }
@@ -96,7 +126,8 @@ impl Converter<'_> {
             },
             ParsedNode::Reference(reference) => self.convert_reference(reference),
             ParsedNode::SeveralSheets { first_sheet, last_sheet, area } => {
-                cells(Sheets::Between(first_sheet.clone(), last_sheet.clone()), *area)
+                let sheets = Sheets::Between(first_sheet.clone(), last_sheet.clone());
+                self.cells(sheets, *area)
             }
             ParsedNode::Unsupported { kind, text } => convert_unsupported(*kind, text),
             ParsedNode::Name(name) => Node::Name(variable_name(name).into()),
@@ -130,7 +161,31 @@ impl Converter<'_> {
                 None => return Node::Error(ErrorCode::Ref),
             },
         };
-        cells(sheets, reference.area)
+        self.cells(sheets, reference.area)
+    }
+
+    fn cells(&self, sheets: Sheets, area: Area) -> Node {
+        let row = |row| Some(coordinate_from(self.origin.map(|origin| origin.row), row));
+        let column =
+            |column| Some(coordinate_from(self.origin.map(|origin| origin.column), column));
+        let (rows, columns) = match area {
+            Area::Cell { row: own_row, column: own_column } => {
+                ((row(own_row), row(own_row)), (column(own_column), column(own_column)))
+            }
+            Area::Range { rows, columns } => {
+                ((row(rows.first), row(rows.last)), (column(columns.first), column(columns.last)))
+            }
+            Area::Rows(rows) => ((row(rows.first), row(rows.last)), (None, None)),
+            Area::Columns(columns) => ((None, None), (column(columns.first), column(columns.last))),
+            Area::Deleted => return Node::Error(ErrorCode::Ref),
+        };
+        Node::Reference(CellReference {
+            sheets,
+            first_row: rows.0,
+            first_column: columns.0,
+            last_row: rows.1,
+            last_column: columns.1,
+        })
     }
 
     /// Appends a link to the chain at `first`, or starts a new chain if `first` is another node. An
@@ -211,24 +266,16 @@ fn variable_name(name: &str) -> &str {
     name.strip_prefix("_XLPM.").unwrap_or(name)
 }
 
-fn cells(sheets: Sheets, area: Area) -> Node {
-    let bounds = |ends: Ends| (Some(ends.first.index), Some(ends.last.index));
-    let (rows, columns) = match area {
-        Area::Cell { row, column } => {
-            ((Some(row.index), Some(row.index)), (Some(column.index), Some(column.index)))
+/// Converts a coordinate. Without an origin, the coordinate is fixed.
+fn coordinate_from(origin: Option<u32>, from: ReferenceCoordinate) -> Coordinate {
+    match origin {
+        Some(origin) if !from.is_absolute => {
+            // Indices are less than 2³⁰, so the difference always fits.
+            let distance = i64::from(from.index) - i64::from(origin);
+            Coordinate::Relative(i32::try_from(distance).unwrap_or(i32::MAX))
         }
-        Area::Range { rows, columns } => (bounds(rows), bounds(columns)),
-        Area::Rows(rows) => (bounds(rows), (None, None)),
-        Area::Columns(columns) => ((None, None), bounds(columns)),
-        Area::Deleted => return Node::Error(ErrorCode::Ref),
-    };
-    Node::Reference(CellReference {
-        sheets,
-        first_row: rows.0,
-        first_column: columns.0,
-        last_row: rows.1,
-        last_column: columns.1,
-    })
+        _ => Coordinate::Fixed(from.index),
+    }
 }
 
 /// Converts an unsupported reference to the error value that Excel returns if the table, file or

@@ -77,6 +77,19 @@ pub trait CellSource {
         }
     }
 
+    /// Returns whether all cells of a column in rows `first_row..=last_row` can be read without an
+    /// interruption.
+    fn has_cells(&self, sheet: SheetIndex, column: u32, first_row: u32, last_row: u32) -> bool {
+        let _ = (sheet, column, first_row, last_row);
+        false
+    }
+
+    /// Returns whether a cell could not be read. The result of the evaluation is then useless, and
+    /// the evaluation may stop.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+
     /// Returns the formula of a cell, including the `=`, or `None` if the cell contains no formula.
     fn formula(&self, sheet: SheetIndex, cell: CellName) -> Option<String> {
         let _ = (sheet, cell);

@@ -66,7 +66,8 @@ pub fn read_window(
     })
 }
 
-/// Like [`read_window`], but formulas are templates if they can be.
+/// Returns the cells of a window like [`read_window`], but with the templates of their formulas. A
+/// formula that has no template is a text.
 ///
 /// # Errors
 /// Returns a [`SnapshotError`] if an object does not match the reference to it.

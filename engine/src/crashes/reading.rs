@@ -1,6 +1,7 @@
 //! Reads the stored data as a newly started process would.
 
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::Arc;
 
 use cellar_base::identity::LogId;
@@ -166,7 +167,10 @@ fn is_replay_of_log(replayed_cells: &Cells, shown_cells: &Cells) -> bool {
         match *sheet {
             SheetId::FIRST => shows_same(replayed, shown),
             // The log contains the edits to an imported sheet, but not the imported cells.
-            _ => replayed.iter().all(|cell| shown.contains(cell)),
+            _ => replayed.iter().all(|cell| {
+                let is_same = |other| shows_same(slice::from_ref(cell), slice::from_ref(other));
+                shown.iter().any(is_same)
+            }),
         }
     })
 }

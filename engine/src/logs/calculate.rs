@@ -59,7 +59,8 @@ impl View {
                 CalculationStep::Done => return Ok(()),
                 CalculationStep::Cells(windows) => {
                     for window in windows {
-                        let tile = self.merged_tile(window.sheet, &window.window).await?;
+                        let tile =
+                            self.merged_tile_with_templates(window.sheet, &window.window).await?;
                         calculation.supply(&window, tile);
                     }
                 }

@@ -98,15 +98,16 @@ impl View {
             rows: first.row..last.row.saturating_add(1),
             columns: first.column..last.column.saturating_add(1),
         };
-        let tile = self.stored_tile(sheet, &window).await?;
-        let formulas = Calculation::formulas_of(sheet, &tile);
-        if formulas.is_empty() {
+        let tile = self.merged_tile_with_templates(sheet, &window).await?;
+        let formula_count = tile.formula_count();
+        if formula_count == 0 {
             return Ok(false);
         }
-        tiles.formula_count += formulas.len();
-        calculation.start(formulas);
+        tiles.formula_count += formula_count;
+        calculation.start_area(sheet, &window);
         self.run(calculation).await?;
-        let StoredResults { changed, has_stale } = calculation.stored_results(sheet, &tile);
+        let StoredResults { changed, has_stale } =
+            calculation.stored_results(sheet, &window, &tile);
         tiles.add(sheet, changed);
         Ok(has_stale)
     }

@@ -298,8 +298,8 @@ impl View {
         Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
-    /// Returns the cells of a window, with the templates of their formulas.
-    pub(super) async fn stored_tile(
+    /// Like [`View::merged_tile`], but formulas are templates.
+    pub(super) async fn merged_tile_with_templates(
         &mut self,
         sheet: SheetId,
         window: &Window,
@@ -309,10 +309,10 @@ impl View {
         }
         let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
         let tabs = &self.metadata.tabs;
-        let read = |objects: &Objects| {
+        let read_window = |objects: &Objects| {
             view::read_window_with_templates(root, newest_level, tabs, sheet, window, objects)
         };
-        Ok(self.store.load_until_ready(self.family, &mut self.objects, read).await?)
+        Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
     }
 
     async fn fill_in_long_texts(

@@ -1,7 +1,7 @@
 //! Compares snapshots with alternative stores, and prints one table.
 //!
 //! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
-//! [--only fold|sheet|formulas]`; `--no-default-features` before `--` omits the alternative stores.
+//! [--only fold|sheet|formulas|calculation]`; `--no-default-features` before `--` omits the alternative stores.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -38,6 +38,9 @@ fn main() -> Result<(), Failure> {
     }
     if options.wants("formulas") {
         rows.extend(works::formulas::run(&options)?);
+    }
+    if options.wants("calculation") {
+        rows.extend(works::full_calculation::run(&options)?);
     }
     if options.json {
         println!("{}", serde_json::to_string_pretty(&report::json(&rows))?);

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+use cellar_formula::reference::NoSheets;
+use cellar_formula::{Formula, Template};
 use cellar_grid::SheetId;
+use cellar_grid::a1::CellName;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
@@ -101,7 +104,12 @@ fn push_cell(column: &mut TileColumn, row: u32, cell: &Cell) {
     if let Some(format) = &cell.format {
         column.formats.push(row, format);
     }
-    if let Some(formula) = &cell.formula {
-        column.formulas.push(row, formula);
+    match cell.formula.as_ref().map(|text| (text, Formula::parse(text, &NoSheets))) {
+        Some((_, Ok(formula))) => {
+            let template = Template::of(&formula, CellName { row, column: column.index });
+            column.templates.push(row, template.encoded());
+        }
+        Some((text, Err(_))) => column.formulas.push(row, text),
+        None => {}
     }
 }

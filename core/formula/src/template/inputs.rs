@@ -9,8 +9,7 @@ use crate::expression::FormulaTraits;
 use crate::formula::Formula;
 use crate::reference::{NoSheets, Reference, SheetNames, write_reference};
 
-/// Far from the ends of the sheet, so that references keep their sizes.
-const MIDDLE: CellName = CellName { row: MAX_ROWS / 2, column: MAX_COLUMNS / 2 };
+const MIDDLE: CellName = Template::MIDDLE;
 
 /// Every sheet exists, so that references keep their sizes.
 struct AnySheet;
@@ -26,6 +25,22 @@ impl SheetNames for AnySheet {
 }
 
 impl Template {
+    /// A cell far from the ends of the largest possible sheet, in which most references keep their
+    /// sizes.
+    pub const MIDDLE: CellName = CellName { row: MAX_ROWS / 2, column: MAX_COLUMNS / 2 };
+
+    /// Returns whether no reference of the formula in `cell` is outside the largest possible sheet.
+    /// If this is so in two cells of a column, it is so in all cells between them.
+    #[must_use]
+    pub fn is_inside_sheet_at(&self, cell: CellName) -> bool {
+        Parts::of(&self.0).all(|part| match part {
+            Part::Text(_) => true,
+            Part::Code { code, .. } => {
+                matches!(code::decode_with_place(code, cell), Some((_, false)))
+            }
+        })
+    }
+
     /// Returns the facts of the formula that follow from its functions, operators and names. They
     /// are the same in all cells.
     #[must_use]

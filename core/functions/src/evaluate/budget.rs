@@ -25,6 +25,11 @@ impl Budget {
         Work { cells_read: self.cells_read.get(), steps: self.steps.get() }
     }
 
+    /// Returns the total size of the created strings and arrays, in bytes.
+    pub(super) fn created_bytes(&self) -> u64 {
+        self.created_bytes.get()
+    }
+
     pub(crate) fn spend_steps(&self, amount: u64, limits: &Limits) -> Result<(), LimitExceeded> {
         let limit = limits.steps;
         if add(&self.steps, amount) > limit { Err(LimitExceeded::Steps { limit }) } else { Ok(()) }

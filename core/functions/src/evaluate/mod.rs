@@ -4,6 +4,7 @@ mod broadcast;
 mod budget;
 mod calls;
 mod cells;
+pub(crate) mod columns;
 mod operators;
 pub(crate) use operators::power;
 mod references;

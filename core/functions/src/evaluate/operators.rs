@@ -92,7 +92,7 @@ impl Evaluator<'_> {
         })
     }
 
-    fn apply(&self, operator: Operator, left: &Value, right: &Value) -> Outcome<Value> {
+    pub(super) fn apply(&self, operator: Operator, left: &Value, right: &Value) -> Outcome<Value> {
         for value in [left, right] {
             if let Value::Error(code) = value {
                 return Err((*code).into());
@@ -132,7 +132,7 @@ fn finite(number: f64) -> Outcome<Value> {
     if number.is_finite() { Ok(Value::Number(number)) } else { Err(ErrorCode::Num.into()) }
 }
 
-fn calculate(operator: Operator, left: f64, right: f64) -> Result<f64, Stop> {
+pub(super) fn calculate(operator: Operator, left: f64, right: f64) -> Result<f64, Stop> {
     Ok(match operator {
         Operator::Add => add(left, right),
         Operator::Subtract => add(left, -right),
@@ -168,7 +168,7 @@ pub(crate) fn power(base: f64, exponent: f64) -> Result<f64, Stop> {
     if result.is_finite() { Ok(result) } else { Err(ErrorCode::Num.into()) }
 }
 
-fn holds(operator: Operator, ordering: Ordering) -> bool {
+pub(super) fn holds(operator: Operator, ordering: Ordering) -> bool {
     match operator {
         Operator::Equal => ordering.is_eq(),
         Operator::NotEqual => ordering.is_ne(),

@@ -6,39 +6,50 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
 
 use super::{Evaluator, Scope};
-use crate::expression::{CellReference, Operator, Sheets};
+use crate::expression::{CellReference, Coordinate, Operator, Sheets};
 use crate::function::function_of_name;
 use crate::operand::{Area, Operand, Outcome};
 use crate::parse::Formula;
 use crate::source::SheetIndex;
 
+fn sorted(mut ends: [u32; 2]) -> [u32; 2] {
+    ends.sort_unstable();
+    ends
+}
+
 impl Evaluator<'_> {
     /// Resolves a reference to areas, one for each sheet.
     pub(crate) fn resolve(&self, reference: &CellReference) -> Outcome<Operand> {
-        let grid = self.source.grid_size();
-        let (mut top, mut bottom) =
-            (reference.first_row.unwrap_or(0), reference.last_row.unwrap_or(grid.rows - 1));
-        let (mut left, mut right) = (
-            reference.first_column.unwrap_or(0),
-            reference.last_column.unwrap_or(grid.columns - 1),
-        );
-        if top > bottom {
-            std::mem::swap(&mut top, &mut bottom);
-        }
-        if left > right {
-            std::mem::swap(&mut left, &mut right);
-        }
-        if bottom >= grid.rows || right >= grid.columns {
-            return Err(ErrorCode::Ref.into());
-        }
-        let first = CellName { row: top, column: left };
-        let last = CellName { row: bottom, column: right };
+        let (first, last) = self.corners(reference)?;
         let sheets = self.sheets(&reference.sheets)?;
         let areas = sheets.map(|sheet| Area { sheet, first, last }).collect();
         Ok(Operand::Reference(Rc::new(areas)))
     }
 
-    fn sheets(&self, sheets: &Sheets) -> Outcome<std::ops::RangeInclusive<SheetIndex>> {
+    /// Returns the top left and the bottom right cell of a reference.
+    fn corners(&self, reference: &CellReference) -> Outcome<(CellName, CellName)> {
+        let grid = self.source.grid_size();
+        let own = self.context.cell;
+        let index = |coordinate: Option<Coordinate>, own: u32, edge: u32| match coordinate {
+            Some(coordinate) => coordinate.at(own).ok_or(ErrorCode::Ref),
+            None => Ok(edge),
+        };
+        let rows = [
+            index(reference.first_row, own.row, 0)?,
+            index(reference.last_row, own.row, grid.rows - 1)?,
+        ];
+        let columns = [
+            index(reference.first_column, own.column, 0)?,
+            index(reference.last_column, own.column, grid.columns - 1)?,
+        ];
+        let ([top, bottom], [left, right]) = (sorted(rows), sorted(columns));
+        if bottom >= grid.rows || right >= grid.columns {
+            return Err(ErrorCode::Ref.into());
+        }
+        Ok((CellName { row: top, column: left }, CellName { row: bottom, column: right }))
+    }
+
+    pub(super) fn sheets(&self, sheets: &Sheets) -> Outcome<std::ops::RangeInclusive<SheetIndex>> {
         let find = |name: &String| self.source.sheet_index(name).ok_or(ErrorCode::Ref);
         Ok(match sheets {
             Sheets::Own => self.context.sheet..=self.context.sheet,

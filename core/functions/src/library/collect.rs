@@ -177,7 +177,19 @@ fn visit_number(
     non_numeric: NonNumeric,
     visit: &mut dyn FnMut(&[f64]),
 ) -> Outcome<()> {
-    let number = match (origin, value) {
+    if let Some(number) = number_of(origin, value, non_numeric)? {
+        visit(std::slice::from_ref(&number));
+    }
+    Ok(())
+}
+
+/// Converts a value to a number, as in `SUM`. Returns `None` for values that are skipped.
+pub(crate) fn number_of(
+    origin: Origin,
+    value: &Value,
+    non_numeric: NonNumeric,
+) -> Outcome<Option<f64>> {
+    Ok(Some(match (origin, value) {
         (_, Value::Number(number)) => *number,
         (_, Value::Error(code)) => return Err((*code).into()),
         (Origin::Argument, Value::Text(text)) => {
@@ -188,10 +200,8 @@ fn visit_number(
         (Origin::Cell, Value::Bool(value)) if non_numeric == NonNumeric::Convert => {
             f64::from(u8::from(*value))
         }
-        (Origin::Cell, _) => return Ok(()),
-    };
-    visit(std::slice::from_ref(&number));
-    Ok(())
+        (Origin::Cell, _) => return Ok(None),
+    }))
 }
 
 /// Converts a value to a boolean, as in `AND`. Returns `None` for text and empty cells of a range,

@@ -1,6 +1,6 @@
 //! The built-in functions, grouped into Excel's categories.
 
-mod collect;
+pub(crate) mod collect;
 mod criteria;
 mod database;
 mod date_and_time;

@@ -31,6 +31,7 @@ pub(crate) struct Workbook {
 }
 
 impl Sheet {
+    #[allow(dead_code, reason = "some test targets do not use it")]
     pub(crate) fn values_in(&self, area: Rectangle) -> Vec<Value> {
         let rows = area.first.row..=area.last.row;
         rows.flat_map(|row| (area.first.column..=area.last.column).map(move |column| (row, column)))

@@ -3,6 +3,8 @@
 #[cfg(feature = "peers")]
 mod formulas;
 #[cfg(feature = "peers")]
+mod full_formulas;
+#[cfg(feature = "peers")]
 mod key_value;
 #[cfg(feature = "peers")]
 mod parquet;
@@ -32,6 +34,54 @@ pub(crate) mod formula_works {
     #[cfg(not(feature = "peers"))]
     pub(crate) fn measured(_rows: u32) -> Result<Vec<Measured>, Failure> {
         Ok(Vec::new())
+    }
+}
+
+/// All formulas of a large sheet.
+pub(crate) mod full_calculation {
+    use crate::Failure;
+
+    /// Work of one system. Loading is not included in the CPU time, but in the memory.
+    pub(crate) struct Measured {
+        pub(crate) name: &'static str,
+        pub(crate) cpu_s: f64,
+        pub(crate) peak_mb: Option<f64>,
+    }
+
+    #[cfg(feature = "peers")]
+    pub(crate) fn measured(rows: u32) -> Result<Vec<Measured>, Failure> {
+        use super::full_formulas::{IRON_CALC_SCALE, formualizer_s, iron_calc_s};
+        use crate::peak_memory;
+        let scale = f64::from(IRON_CALC_SCALE);
+        let iron_calc_mb = peak_memory::of("IronCalc", rows)?.map(|mb| mb * scale);
+        let peak_mb = peak_memory::of("formualizer", rows)?;
+        Ok(vec![
+            Measured { name: "formualizer", cpu_s: formualizer_s(rows)?, peak_mb },
+            Measured {
+                name: "IronCalc",
+                cpu_s: iron_calc_s(rows / IRON_CALC_SCALE)? * scale,
+                peak_mb: iron_calc_mb,
+            },
+        ])
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn measured(_rows: u32) -> Result<Vec<Measured>, Failure> {
+        Ok(Vec::new())
+    }
+
+    #[cfg(feature = "peers")]
+    pub(crate) fn calculate_to_nowhere(system: &str, rows: u32) -> Result<(), Failure> {
+        use super::full_formulas::{IRON_CALC_SCALE, formualizer_s, iron_calc_s};
+        match system {
+            "formualizer" => formualizer_s(rows).map(drop),
+            _ => iron_calc_s(rows / IRON_CALC_SCALE).map(drop),
+        }
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn calculate_to_nowhere(_: &str, _: u32) -> Result<(), Failure> {
+        Err("there is no such system in this build".into())
     }
 }
 

@@ -167,7 +167,7 @@ fn calculated(
                 let (sheet, window) = (asked.sheet, &asked.window);
                 Ok(view::read_window(Some(root), tail, &metadata.tabs, sheet, window, objects)?)
             })?;
-            calculation.supply(&asked, &tile);
+            calculation.supply(&asked, tile);
         }
     }
 }

@@ -2,4 +2,5 @@
 
 pub(crate) mod fold;
 pub(crate) mod formulas;
+pub(crate) mod full_calculation;
 pub(crate) mod sheet;
