@@ -1,9 +1,14 @@
 //! Blocks of consecutive rows of an imported file. A block stores its cells column by column, as a
 //! snapshot does.
 
+use std::borrow::Cow;
+
 use cellar_base::limits::{
     MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
 };
+use cellar_formula::Template;
+use cellar_formula::reference::NoSheets;
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
@@ -38,7 +43,7 @@ pub struct BlockCell<'a> {
     pub column: u32,
     pub value: Value,
     /// Text of the formula. Starts with `=`.
-    pub formula: Option<&'a str>,
+    pub formula: Option<Cow<'a, str>>,
     /// Number format, or `None` for `General`.
     pub format: Option<&'a str>,
 }
@@ -77,7 +82,7 @@ impl Block {
             row,
             column: column.index,
             value: self.value_at(column, row),
-            formula: column.formulas.at(row),
+            formula: formula_text(column, row),
             format: column.formats.at(row),
         })
     }
@@ -98,6 +103,14 @@ impl Block {
             }
         }
     }
+}
+
+fn formula_text(column: &TileColumn, row: u32) -> Option<Cow<'_, str>> {
+    if let Some(text) = column.formulas.at(row) {
+        return Some(Cow::Borrowed(text));
+    }
+    let template = Template::decode(column.templates.at(row)?.to_owned()).ok()?;
+    Some(Cow::Owned(template.text_at(CellName { row, column: column.index }, &NoSheets)))
 }
 
 /// A row contains more than `MAX_IMPORT_ROW_BYTES` bytes of text.
@@ -203,6 +216,16 @@ impl BlockBuilder {
         let row = self.current_row;
         if let Some(tile_column) = self.get_or_create_column(column) {
             tile_column.formulas.push(row, formula);
+        }
+        Ok(())
+    }
+
+    /// The cell's value must be added first.
+    pub(crate) fn push_template(&mut self, column: u32, encoded: &str) -> Result<(), RowTooLong> {
+        self.add_text_bytes(encoded)?;
+        let row = self.current_row;
+        if let Some(tile_column) = self.get_or_create_column(column) {
+            tile_column.templates.push(row, encoded);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Golden files of every released version: they must stay readable for ever.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use cellar_sheet::operation::{
     Rejection, RejectionReason, RenameSheet, Revert, SetCells, SetFormat, SetName, SheetId, Span,
     Spans, Undo,
 };
+use cellar_snapshot::TileFormulas;
 use cellar_snapshot::index::pack_import;
 use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, Stripe, StripeTile};
 
@@ -206,6 +208,8 @@ fn imported_sheets() {
             replaces,
             extent: Extent { rows: 512, columns: 4 },
             cells: 2_000,
+            formulas: None,
+            sheets: BTreeMap::new(),
             tile_index: pack_import(&stripes).unwrap().0,
         })
     };
@@ -219,6 +223,42 @@ fn imported_sheets() {
     assert_eq!(version, 1);
     let body = released("entry-import-v1.hex", &body);
     let read = decode_edits(1, position(), ClientKey([1; 8]), 1, &body).unwrap();
+    assert_eq!(read.mutations, mutations);
+}
+
+#[test]
+fn imported_sheets_with_formulas() {
+    let hash = ChunkHash([7; 32]);
+    let place = |first, count, formulas| StripeTile {
+        rows: Span { first, count },
+        cells: 1_000,
+        stored: StoredTile::Chunk(ChunkRef { hash, bytes: 100_000 }),
+        formulas: Some(TileFormulas::counted(formulas)),
+    };
+    let columns = Span { first: 0, count: 128 };
+    let stripes = [Stripe { columns, tiles: vec![place(0, 500, 0), place(500, 12, 300)] }];
+    let tile_index = pack_import(&stripes).unwrap().0;
+    released("import-v2.hex", tile_index.bytes());
+    let import = |formulas, sheets: &[(&str, u32)]| {
+        let sheets = sheets.iter().map(|(name, number)| ((*name).to_owned(), SheetId(*number)));
+        Operation::ImportSheet(ImportSheet {
+            sheet: SheetId(3),
+            name: "Grüße".to_owned(),
+            replaces: Some(SheetId::FIRST),
+            extent: Extent { rows: 512, columns: 4 },
+            cells: 2_000,
+            formulas,
+            sheets: sheets.collect(),
+            tile_index: tile_index.clone(),
+        })
+    };
+    let named = [("Grüße", 3), ("Costs", 2)];
+    let base = Position::new(3, 300).unwrap();
+    let mutations = [import(Some(0), &[]), import(Some(300), &named), import(None, &named)]
+        .map(|authored| Mutation { base, authored, committed: None });
+    let (version, body) = encode_edits(position(), &mutations).unwrap();
+    let body = released("entry-import-formulas-v1.hex", &body);
+    let read = decode_edits(version, position(), ClientKey([1; 8]), 1, &body).unwrap();
     assert_eq!(read.mutations, mutations);
 }
 

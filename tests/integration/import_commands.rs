@@ -142,3 +142,36 @@ fn an_import_costs_its_objects_and_one_small_entry() {
     // Four units for the creation, and one for each KB of the entry.
     assert!(cost["writeUnits"].as_u64().unwrap() <= 8, "{cost}");
 }
+
+#[test]
+fn imported_formulas_name_the_sheets_of_their_file() {
+    let project = deployed();
+    done(&project, &["create"]);
+    done(&project, &["sheets", "add", "Costs"]);
+    done(&project, &["set", "--sheet", "Costs", "A1", "5", "B1", "=Sheet1!B1"]);
+    done(&project, &["set", "A1", "=Costs!A1*2", "B1", "7"]);
+    done(&project, &["export", "book.xlsx"]);
+    // The names of both sheets are taken in the other spreadsheet.
+    let id = json(&project, &["create"])["spreadsheet"].as_str().unwrap().to_owned();
+    done(&project, &["sheets", "add", "Costs"]);
+    done(&project, &["set", "--sheet", "Costs", "A1", "100"]);
+    let imported = json(&project, &["import", "book.xlsx", "--into", &id]);
+    let name = |index: usize| imported["sheets"][index]["name"].as_str().unwrap().to_owned();
+    let (first, costs) = (name(0), name(1));
+    assert!(first != "Sheet1" && costs != "Costs", "{imported}");
+    let read = |sheet: &str, cell: &str| {
+        let read = json(&project, &["get", "--sheet", sheet, "--range", cell]);
+        let formula = read["cells"][0]["formula"].as_str().unwrap().to_owned();
+        (formula, read["texts"][0].as_str().unwrap().to_owned())
+    };
+    assert_eq!(read(&first, "A1"), (format!("='{costs}'!A1*2"), "10".to_owned()));
+    assert_eq!(read(&costs, "B1"), (format!("='{first}'!B1"), "7".to_owned()));
+    done(&project, &["sheets", "rename", &costs, "Prices"]);
+    done(&project, &["rows", "insert", "1", "--sheet", "Prices"]);
+    assert_eq!(read(&first, "A1"), ("=Prices!A2*2".to_owned(), "10".to_owned()));
+    done(&project, &["sheets", "delete", "Prices"]);
+    assert_eq!(read(&first, "A1"), ("=#REF!*2".to_owned(), "#REF!".to_owned()));
+    done(&project, &["undo"]);
+    assert_eq!(read(&first, "A1"), ("=Prices!A2*2".to_owned(), "10".to_owned()));
+    assert_eq!(read("Prices", "B2"), (format!("='{first}'!B1"), "7".to_owned()));
+}

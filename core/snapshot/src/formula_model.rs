@@ -6,13 +6,13 @@ use std::cell::Cell as Counter;
 use proptest::prelude::*;
 
 use cellar_formula::changes::MovedLines;
-use cellar_formula::reference::Reference;
+use cellar_formula::reference::{Reference, SheetNames};
 use cellar_formula::{Formula, LineMap};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::Tabs;
 use cellar_sheet::operation::random::any_operation;
-use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
+use cellar_sheet::operation::{CellEdit, ImportSheet, Operation, SetCells, SheetId, SheetsOfFile};
 use cellar_sheet::workbook::Workbook;
 
 /// A workbook whose formulas are numbers of formulas in a list.
@@ -20,6 +20,19 @@ use cellar_sheet::workbook::Workbook;
 pub(crate) struct FormulaModel {
     pub(crate) workbook: Workbook,
     formulas: Vec<ModelFormula>,
+}
+
+/// The sheets that an import names.
+struct OnlyFile(SheetsOfFile);
+
+impl SheetNames for OnlyFile {
+    fn number(&self, name: &str) -> Option<SheetId> {
+        self.0.number(name)
+    }
+
+    fn name(&self, _: SheetId) -> Option<&str> {
+        None
+    }
 }
 
 struct ModelFormula {
@@ -30,8 +43,8 @@ struct ModelFormula {
 }
 
 impl ModelFormula {
-    fn new(sheet: SheetId, text: &str, tabs: &Tabs) -> Self {
-        let parsed = Formula::parse(text, tabs).ok().map(|formula| {
+    fn new(sheet: SheetId, text: &str, names: &impl SheetNames) -> Self {
+        let parsed = Formula::parse(text, names).ok().map(|formula| {
             let references = formula.references().map(|placed| placed.reference.clone()).collect();
             (formula, references)
         });
@@ -80,6 +93,21 @@ impl FormulaModel {
     pub(crate) fn number_of(&mut self, sheet: SheetId, text: &str) -> String {
         self.formulas.push(ModelFormula::new(sheet, text, self.workbook.tabs()));
         format!("no formula {}", self.formulas.len() - 1)
+    }
+
+    /// Adds an imported sheet. Formulas find only the sheets that the import names.
+    pub(crate) fn import(&mut self, import: &ImportSheet, cells: Vec<((u32, u32), Cell)>) {
+        self.apply(&Operation::ImportSheet(import.clone()));
+        let names = OnlyFile(SheetsOfFile::of(import));
+        let numbered = cells.into_iter().map(|(place, mut cell)| {
+            cell.formula = cell.formula.map(|text| {
+                self.formulas.push(ModelFormula::new(import.sheet, &text, &names));
+                format!("no formula {}", self.formulas.len() - 1)
+            });
+            (place, cell)
+        });
+        let numbered: Vec<_> = numbered.collect();
+        self.workbook.fill(import.sheet, numbered).unwrap();
     }
 
     /// Returns a cell of the workbook with the text of its formula.

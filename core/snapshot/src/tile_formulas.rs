@@ -44,6 +44,16 @@ impl TileFormulas {
         Self { count: saturate_u32(tile.formula_count()), reads }
     }
 
+    /// Returns formulas of which only the number is known.
+    #[must_use]
+    pub fn counted(count: u32) -> Self {
+        let mut reads = ReadAreas::default();
+        if count > 0 {
+            reads.add_traits(FormulaTraits::ANY_INPUT.with(FormulaTraits::UNLISTED_AREAS));
+        }
+        Self { count, reads }
+    }
+
     /// Returns the stored form as numbers.
     #[must_use]
     pub fn numbers(&self) -> Vec<u32> {

@@ -47,15 +47,31 @@ impl WindowFormulas<'_> {
         }
         let moves_by_level = self.load_moves_to_newest(&named_sheets, objects, missing)?;
         let tabs = Arc::new(self.tabs.clone());
-        let to_mapping = |moves: Arc<MovedLines>| FormulaMapping {
+        let mappings = level_indices.iter().map(|level_index| {
+            let moves = moves_by_level.get(*level_index).cloned().unwrap_or_default();
+            self.level_mapping(*level_index, moves, &tabs)
+        });
+        let of_tail = self.level_mapping(usize::MAX, Arc::default(), &tabs);
+        Ok(mappings.chain([of_tail]).collect())
+    }
+
+    /// Returns how the formulas of a level move. The index of the entries after the root is
+    /// `usize::MAX`.
+    pub(super) fn level_mapping(
+        &self,
+        level_index: usize,
+        moves: Arc<MovedLines>,
+        tabs: &Arc<Tabs>,
+    ) -> FormulaMapping {
+        let imported_level = packed_levels(self.root, self.tail).count().checked_sub(1);
+        let is_imported = imported_level == Some(level_index);
+        let imported = self.tail.imported_formulas.get(&self.sheet).filter(|_| is_imported);
+        FormulaMapping {
             sheet: self.sheet,
             moves,
-            tabs: Arc::clone(&tabs),
-        };
-        let level_moves = level_indices.iter().map(|level| moves_by_level.get(*level));
-        let mappings = level_moves.map(|moves| to_mapping(moves.cloned().unwrap_or_default()));
-        let of_tail = to_mapping(Arc::default());
-        Ok(mappings.chain([of_tail]).collect())
+            tabs: Arc::clone(tabs),
+            file: imported.map(|formulas| Arc::clone(&formulas.file)),
+        }
     }
 
     /// Returns how the rows and columns of some sheets move from each level, oldest first, to the
@@ -66,7 +82,8 @@ impl WindowFormulas<'_> {
         objects: &Objects,
         missing: &mut MissingObjects,
     ) -> Result<Vec<Arc<MovedLines>>, SnapshotError> {
-        let imported_moves = self.tail.moves_after_import.get(&self.sheet);
+        let imported = self.tail.imported_formulas.get(&self.sheet);
+        let imported_moves = imported.map(|formulas| &formulas.moves);
         let mut newer_moves = Arc::new(self.moves_of_tail(sheets));
         let mut moves_newest_first = vec![imported_moves.cloned().unwrap_or_default()];
         for level in packed_levels(self.root, self.tail).rev().skip(1) {

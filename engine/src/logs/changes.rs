@@ -58,17 +58,17 @@ fn apply_with_imports(
     imported: &BTreeMap<SheetId, PlacedCells>,
 ) -> Result<Workbook, WorkbookTooLarge> {
     for operation in operations {
-        let imported_sheet = match operation {
+        let new_import = match operation {
             Operation::ImportSheet(import) if workbook.sheet(import.sheet).is_none() => {
-                Some(import.sheet)
+                Some(import)
             }
             _ => None,
         };
         workbook.apply_operations(std::slice::from_ref(operation))?;
-        if let Some(sheet) = imported_sheet
-            && let Some(cells) = imported.get(&sheet)
+        if let Some(import) = new_import
+            && let Some(cells) = imported.get(&import.sheet)
         {
-            workbook.fill(sheet, cells.iter().cloned())?;
+            workbook.fill_import(import, cells.iter().cloned())?;
         }
     }
     Ok(workbook)
@@ -200,7 +200,8 @@ fn only_imported_sheets(level: FoldedLevel) -> FoldedLevel {
     FoldedLevel { imported: level.imported, ..FoldedLevel::default() }
 }
 
-/// Later edits of the imported sheets are not included, since the caller applies them afterwards.
+/// Later edits of the imported sheets are not included, since the caller applies them afterwards. The
+/// formulas contain the names of sheets in the file.
 async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],

@@ -26,8 +26,10 @@ pub(crate) struct WorkbookCell {
     pub(crate) column: u32,
     pub(crate) value: CellValue,
     pub(crate) text: String,
-    /// Formula of the cell, starting with `=`. Empty if the cell has no formula.
+    /// Formula of the cell, starting with `=`. Empty if the cell has no formula or a template.
     pub(crate) formula: String,
+    /// Encoded template of a formula that the cell shares with others.
+    pub(crate) template: Option<Arc<str>>,
     /// Number format, or `None` for `General`.
     pub(crate) format: Option<Arc<str>>,
 }
@@ -37,6 +39,7 @@ impl WorkbookCell {
         self.value = CellValue::Empty;
         self.text.clear();
         self.formula.clear();
+        self.template = None;
         self.format = None;
     }
 
@@ -58,7 +61,11 @@ impl WorkbookCell {
 
     /// Returns whether the cell has a value, a formula or a number format.
     pub(crate) fn has_content(&self) -> bool {
-        self.value != CellValue::Empty || !self.formula.is_empty() || self.format.is_some()
+        self.value != CellValue::Empty || self.has_formula() || self.format.is_some()
+    }
+
+    pub(crate) fn has_formula(&self) -> bool {
+        self.template.is_some() || !self.formula.is_empty()
     }
 }
 

@@ -11,7 +11,8 @@ use Omission::{
     DataValidations, DateFormats, DefinedNames, ExternalLinks, Filters, FormattedTexts, Formulas,
     FrozenPanes, GroupedRowsAndColumns, HiddenColumns, HiddenRows, HiddenSheets, Links, Macros,
     MergedRanges, OtherSheets, PhoneticTexts, Pictures, PivotTables, Protections, RowHeights,
-    Shapes, Slicers, Sparklines, StyledCells, StyledRowsAndColumns, Tables, WhatIfTables,
+    Shapes, Slicers, Sparklines, StyledCells, StyledRowsAndColumns, Tables, UncalculatedFormulas,
+    WhatIfTables,
 };
 
 /// A kind of contents that an import of a workbook does not take. Number formats of cells are taken.
@@ -85,6 +86,9 @@ pub enum Omission {
     WhatIfTables,
     /// Formulas of xlsb workbooks; their values are imported.
     Formulas,
+    /// Formulas that are imported and that Cellar cannot calculate: their syntax is unknown, or they
+    /// refer to tables, to other files or to several sheets. Their values are imported too.
+    UncalculatedFormulas,
     /// Other workbooks to which formulas refer.
     ExternalLinks,
     /// Connections and queries that fetch data.
@@ -92,7 +96,7 @@ pub enum Omission {
 }
 
 /// Each kind with its name in JSON, its description if there is one, and that of several.
-const KINDS: [(Omission, &str, &str, &str); 35] = [
+const KINDS: [(Omission, &str, &str, &str); 36] = [
     (StyledCells, "styledCells", "style of {} cell", "styles of {} cells"),
     (
         StyledRowsAndColumns,
@@ -146,6 +150,12 @@ const KINDS: [(Omission, &str, &str, &str); 35] = [
     (ArrayFormulas, "arrayFormulas", "range of {} array formula", "ranges of {} array formulas"),
     (WhatIfTables, "whatIfTables", "{} what-if table", "{} what-if tables"),
     (Formulas, "formulas", "{} formula", "{} formulas"),
+    (
+        UncalculatedFormulas,
+        "uncalculatedFormulas",
+        "calculation of {} formula",
+        "calculation of {} formulas",
+    ),
     (ExternalLinks, "externalLinks", "{} link to another workbook", "{} links to other workbooks"),
     (DataConnections, "dataConnections", "{} data connection", "{} data connections"),
 ];

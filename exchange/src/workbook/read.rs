@@ -3,18 +3,20 @@
 use std::io::Seek;
 
 use cellar_base::limits::{MAX_SHEETS, MAX_WORKBOOK_CELLS};
+use cellar_sheet::a1::CellName;
 use cellar_snapshot::tile::TileValue;
 
 use super::archive::Archive;
 use super::cell::{CellValue, WorkbookCell};
+use super::formula::ParsedFormula;
 use crate::block::{BlockBuilder, RowTooLong};
 use crate::file_format::WorkbookFormat;
 use crate::ods::Ods;
 use crate::xlsb::Xlsb;
 use crate::xlsx::Xlsx;
 use crate::{
-    BlockSize, Import, ImportProgress, ImportStep, NameInFile, NotImported, ReadError, SheetStart,
-    Source, WorkbookError,
+    BlockSize, Import, ImportProgress, ImportStep, NameInFile, NotImported, Omission, ReadError,
+    SheetStart, Source, WorkbookError,
 };
 
 const MAX_CELLS_PER_STEP: usize = 1 << 17;
@@ -34,6 +36,8 @@ pub struct WorkbookImport<S: Source> {
     last_cell: Option<(u32, u32)>,
     remaining_cells: u64,
     sheet_count: usize,
+    /// Number of formulas that Cellar cannot calculate.
+    uncalculated_formulas: u64,
     is_done: bool,
 }
 
@@ -75,6 +79,7 @@ where
             last_cell: None,
             remaining_cells: MAX_WORKBOOK_CELLS,
             sheet_count: 0,
+            uncalculated_formulas: 0,
             is_done: false,
         })
     }
@@ -84,11 +89,13 @@ where
     /// is not counted, but a part of their [`SheetStart`].
     #[must_use]
     pub fn not_imported(&self) -> NotImported {
-        match &self.reader {
+        let mut not_imported = match &self.reader {
             WorkbookReader::Xlsx(workbook) => workbook.not_imported(),
             WorkbookReader::Xlsb(workbook) => workbook.not_imported(),
             WorkbookReader::Ods(workbook) => workbook.not_imported(),
-        }
+        };
+        not_imported.add(Omission::UncalculatedFormulas, self.uncalculated_formulas);
+        not_imported
     }
 
     /// Returns the names of an xlsx workbook that formulas can use. [`WorkbookImport::not_imported`]
@@ -164,7 +171,7 @@ where
         self.has_pending_cell = false;
         let column = cell.column;
         match cell.value {
-            CellValue::Empty if cell.formula.is_empty() => {}
+            CellValue::Empty if !cell.has_formula() => {}
             // Every formula requires a value, which may be empty.
             CellValue::Empty => self.builder.push_value(column, TileValue::Empty),
             CellValue::Number(number) => {
@@ -174,13 +181,31 @@ where
             CellValue::Error(code) => self.builder.push_value(column, TileValue::Error(code)),
             CellValue::Text => self.builder.push_text(column, &cell.text)?,
         }
-        if !cell.formula.is_empty() {
-            self.builder.push_formula(column, &cell.formula)?;
-        }
-        if let Some(format) = &cell.format {
+        self.push_formula()?;
+        if let Some(format) = &self.cell.format {
             self.builder.push_format(column, format);
         }
         Ok(())
+    }
+
+    /// A formula that cannot be parsed stays a text.
+    fn push_formula(&mut self) -> Result<(), RowTooLong> {
+        let WorkbookCell { row, column, formula, template, .. } = &self.cell;
+        let (row, column) = (*row, *column);
+        if let Some(template) = template {
+            return self.builder.push_template(column, template);
+        }
+        if formula.is_empty() {
+            return Ok(());
+        }
+        let parsed = ParsedFormula::parse(formula, CellName { row, column });
+        if parsed.as_ref().is_none_or(|parsed| !parsed.is_supported) {
+            self.uncalculated_formulas = self.uncalculated_formulas.saturating_add(1);
+        }
+        match parsed {
+            Some(parsed) => self.builder.push_template(column, parsed.template.encoded()),
+            None => self.builder.push_formula(column, formula),
+        }
     }
 
     /// Returns the next block of the sheet, or `None` at the end of the sheet. Returns

@@ -1,5 +1,5 @@
-//! Reads xlsx workbooks. The reader returns cell values, formulas and number formats. Shared
-//! formulas are expanded. Number formats of whole rows and columns are applied only to cells that
+//! Reads xlsx workbooks. The reader returns cell values, formulas and number formats. The cells of a
+//! shared formula have the same template. Number formats of whole rows and columns are applied only to cells that
 //! the file contains. All other contents are counted.
 //!
 //! No existing xlsx crate returns a cell's value, formula and number format in one pass, and some
@@ -10,6 +10,7 @@ mod context;
 mod defined_names;
 mod not_imported;
 mod shared;
+mod shared_formula;
 mod sheet;
 mod strings;
 mod styles;

@@ -21,7 +21,8 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
         };
         let next_character = after_token.chars().next();
         // A name followed by `(` is a function, and a name followed by `!` is a sheet.
-        let can_be_reference = !matches!(next_character, Some('(' | '!'));
+        let is_name = matches!(next_character, Some('(' | '!')) || starts_sheet_range(after_token);
+        let can_be_reference = !is_name;
         let is_range_end = previous_character == Some(':') || next_character == Some(':');
         match Reference::parse(token) {
             Some(reference) if can_be_reference && (reference.is_cell() || is_range_end) => {
@@ -33,6 +34,12 @@ pub(super) fn shift_formula(formula: &str, row_offset: i64, column_offset: i64) 
         unread_formula = after_token;
     }
     shifted_formula
+}
+
+/// Returns whether the text after a token makes it the first of several sheets, as in `One:Two!A1`.
+fn starts_sheet_range(after_token: &str) -> bool {
+    let Some(last_sheet) = after_token.strip_prefix(':') else { return false };
+    last_sheet.trim_start_matches(is_word_character).starts_with('!')
 }
 
 fn first_token_bytes(text: &str, first_character: char) -> usize {
@@ -176,6 +183,7 @@ mod tests {
             ("Table1[[#This Row],[A1]]+[1]Sheet1!A1", "Table1[[#This Row],[A1]]+[1]Sheet1!B3"),
             ("1E3+TRUE+name_1+x.A1+ABCD1+A0", "1E3+TRUE+name_1+x.A1+ABCD1+A0"),
             ("XFD1048576", "A2"),
+            ("SUM(One:Two!A1,A:B)", "SUM(One:Two!B3,B:C)"),
             ("Ärger+A1", "Ärger+B3"),
         ] {
             assert_eq!(shift_formula(formula, 2, 1), expected, "{formula}");

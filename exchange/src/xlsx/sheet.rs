@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
-use super::shared::shift_formula;
+use super::shared_formula::SharedFormula;
 use super::strings::unescape;
 use crate::workbook::cell::WorkbookCell;
 use crate::workbook::functions::without_prefixes;
@@ -25,14 +25,6 @@ pub(super) struct SheetReader<R: Read> {
     next_column: u32,
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
-}
-
-/// A shared formula, with the position of the cell that contains its text.
-#[derive(Debug)]
-struct SharedFormula {
-    text: String,
-    row: u32,
-    column: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,8 +146,7 @@ impl<R: Read> SheetReader<R> {
             } else {
                 self.store_shared_formula(id, cell)?;
             }
-        }
-        if !cell.formula.is_empty() {
+        } else if !cell.formula.is_empty() {
             clean_formula(&mut cell.formula);
         }
         cell.check_lengths(&self.name)?;
@@ -166,31 +157,33 @@ impl<R: Read> SheetReader<R> {
         cell.check_lengths(&self.name)
     }
 
-    /// Sets the cell's formula to the shared formula with the given id, and shifts its references
-    /// to the cell's position.
+    /// Sets the cell's formula to the shared formula with the given id.
     fn copy_shared_formula(&self, id: u32, cell: &mut WorkbookCell) {
-        let Some(shared_formula) = self.shared_formulas.get(&id) else { return };
-        let row_offset = i64::from(cell.row) - i64::from(shared_formula.row);
-        let column_offset = i64::from(cell.column) - i64::from(shared_formula.column);
-        cell.formula = shift_formula(&shared_formula.text, row_offset, column_offset);
+        if let Some(shared_formula) = self.shared_formulas.get(&id) {
+            shared_formula.copy_to(cell);
+        }
     }
 
-    fn store_shared_formula(&mut self, id: u32, cell: &WorkbookCell) -> Result<(), WorkbookError> {
+    fn store_shared_formula(
+        &mut self,
+        id: u32,
+        cell: &mut WorkbookCell,
+    ) -> Result<(), WorkbookError> {
         self.shared_formula_bytes += cell.formula.len();
         if self.shared_formula_bytes > MAX_SHARED_FORMULA_BYTES
             || self.shared_formulas.len() >= MAX_WORKBOOK_STYLES
         {
             return Err(WorkbookError::TooManyStyles);
         }
-        let text = cell.formula.clone();
-        let shared_formula = SharedFormula { text, row: cell.row, column: cell.column };
+        let shared_formula = SharedFormula::new(cell);
+        clean_formula(&mut cell.formula);
         self.shared_formulas.insert(id, shared_formula);
         Ok(())
     }
 }
 
 /// Converts the text of a formula in the file to what Excel shows.
-fn clean_formula(formula: &mut String) {
+pub(super) fn clean_formula(formula: &mut String) {
     if formula.contains('_') {
         *formula = without_prefixes(&unescape(formula));
     }

@@ -17,6 +17,7 @@ mod ods;
 mod xlsb;
 mod xlsx;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write as _};
 
@@ -45,7 +46,7 @@ fn read_in(bytes: &[u8], block: BlockSize) -> Result<Vec<Sheet>, ReadError> {
                 for found in block.cells() {
                     let cell = Cell {
                         value: found.value,
-                        formula: found.formula.map(str::to_owned),
+                        formula: found.formula.map(Cow::into_owned),
                         format: found.format.map(str::to_owned),
                     };
                     assert!(cells.insert((found.row, found.column), cell).is_none());

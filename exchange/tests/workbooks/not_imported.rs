@@ -167,3 +167,27 @@ fn what_is_not_taken_of_an_ods_file_is_listed() {
          1 chart, 1 picture"
     );
 }
+
+#[test]
+fn formulas_that_cannot_be_calculated_are_counted() {
+    let rows = "<row><c><f>1+</f><v>1</v></c><c><f>Table1[a]</f><v>2</v></c>\
+                <c><f>Missing!A1</f><v>3</v></c><c><f>[1]Sheet1!A1</f><v>4</v></c>\
+                <c><f>NO.SUCH(1)</f><v>5</v></c></row>\
+                <row><c><f t=\"shared\" si=\"0\" ref=\"A2:B2\">SUM(One:Two!A1)</f><v>6</v></c>\
+                <c><f t=\"shared\" si=\"0\"/><v>7</v></c></row>";
+    let bytes = Parts { texts: "<sst/>", rows, ..Parts::default() }.packed();
+    assert_eq!(not_imported(&bytes), "calculation of 5 formulas");
+    let cells = &read(&bytes).unwrap()[0].1;
+    let formulas: Vec<_> = cells.values().map(|cell| cell.formula.as_deref().unwrap()).collect();
+    let expected = [
+        "=1+",
+        "=Table1[a]",
+        "=Missing!A1",
+        "=[1]Sheet1!A1",
+        "=NO.SUCH(1)",
+        "=SUM(One:Two!A1)",
+        "=SUM(One:Two!B1)",
+    ];
+    assert_eq!(formulas, expected);
+    assert_eq!(cells[&(0, 0)].value, Value::Number(1.0));
+}

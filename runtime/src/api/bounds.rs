@@ -120,6 +120,7 @@ const PROPERTIES: &[(&str, &str, Bound)] = &[
     ("ImportCheckRequest", "client_id", CLIENT_ID),
     ("ImportCheckRequest", "tiles", Items(0, MAX_IMPORT_OBJECTS)),
     ("ImportSheet", "cells", ANY_NUMBER),
+    ("ImportSheet", "formulas", ANY_NUMBER),
     ("ImportSheet", "name", SHEET_NAME_LENGTH),
     ("ImportSheet", "name", Pattern(SHEET_NAME)),
     ("ImportUploadsRequest", "chunks", Items(1, MAX_IMPORT_OBJECTS)),

@@ -70,6 +70,8 @@ impl Written {
             replaces,
             extent: self.sheet.extent,
             cells: self.sheet.cells,
+            formulas: None,
+            sheets: BTreeMap::new(),
             tile_index: self.index.clone(),
         })
     }

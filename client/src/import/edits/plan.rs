@@ -1,5 +1,7 @@
 //! Reads a whole file and splits its cells into mutations before anything is sent.
 
+use std::borrow::Cow;
+
 use std::path::Path;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
@@ -177,7 +179,7 @@ fn to_edit(cell: BlockCell<'_>, target: CellName) -> Result<CellEdit, ImportErro
         row: shift_index(row, target.row, MAX_ROWS)?,
         column: shift_index(column, target.column, MAX_COLUMNS)?,
         value: if has_only_format { None } else { Some(value) },
-        formula: formula.map(str::to_owned),
+        formula: formula.map(Cow::into_owned),
         format: new_format.map(str::to_owned),
     })
 }

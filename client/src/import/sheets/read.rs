@@ -1,12 +1,13 @@
 //! Reads a file and packs its cells into objects on worker threads.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use cellar_exchange::{Block, ImportStep, LongBlockText, SheetStart};
+use cellar_formula::Template;
 use cellar_sheet::a1::column_name;
 use cellar_snapshot::chunk::chunk_of;
 use cellar_snapshot::level::ChunkHash;
@@ -32,6 +33,10 @@ const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
 const STEP_QUEUE_LENGTH: usize = 1;
 
+/// Maximum total length of the names of sheets in the formulas of a sheet. A file can contain any
+/// number of names that are no sheets.
+const MAX_NAMED_SHEET_BYTES: usize = 1 << 20;
+
 #[derive(Debug)]
 pub(super) enum PackedItem {
     /// An object of the next sheet.
@@ -50,6 +55,8 @@ pub(super) struct PackedChunk {
 pub(super) struct PackedSheet {
     pub(super) start: SheetStart,
     pub(super) written: WrittenSheet,
+    /// Names of sheets in formulas, in lower case. They may not be sheets of the file.
+    pub(super) named_sheets: BTreeSet<String>,
 }
 
 /// If the sink is closed, reading stops.
@@ -124,8 +131,51 @@ fn parse_file(
     }
 }
 
+/// A sheet whose cells are being packed.
+struct OpenSheet {
+    start: SheetStart,
+    writer: SheetWriter,
+    named_sheets: NamedSheets,
+}
+
+impl OpenSheet {
+    fn new(start: SheetStart) -> Self {
+        Self { start, writer: SheetWriter::default(), named_sheets: NamedSheets::default() }
+    }
+}
+
+/// Names of sheets in formulas, in lower case.
+#[derive(Debug, Default)]
+struct NamedSheets {
+    names: BTreeSet<String>,
+    /// Total length of the names.
+    bytes: usize,
+}
+
+impl NamedSheets {
+    /// Adds the names in the formulas of a block, until they have `MAX_NAMED_SHEET_BYTES`.
+    fn add_block(&mut self, tile: &Tile) {
+        for encoded in tile.columns.iter().flat_map(|column| column.templates.distinct()) {
+            // The name of a sheet is followed by `'!` in a template.
+            if encoded.contains("'!") {
+                let template = Template::decode(encoded.to_owned());
+                template.iter().flat_map(Template::sheet_names).for_each(|name| self.add(&name));
+            }
+        }
+    }
+
+    fn add(&mut self, name: &str) {
+        let name = name.to_lowercase();
+        let bytes = self.bytes.saturating_add(name.len());
+        if bytes <= MAX_NAMED_SHEET_BYTES && !self.names.contains(&name) {
+            self.bytes = bytes;
+            self.names.insert(name);
+        }
+    }
+}
+
 struct SheetPacker<'a, S> {
-    sheet: Option<(SheetStart, SheetWriter)>,
+    sheet: Option<OpenSheet>,
     sent_hashes: HashSet<ChunkHash>,
     /// Chunks without long texts, and chunks that were already passed to the sink, are not
     /// included.
@@ -175,7 +225,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
             ImportStep::Working => {}
             ImportStep::Sheet(start) => {
                 self.finish_sheet()?;
-                self.sheet = Some((start, SheetWriter::default()));
+                self.sheet = Some(OpenSheet::new(start));
             }
             ImportStep::Restart => {
                 progress.reset_cells();
@@ -190,9 +240,10 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 
     fn pack_block(&mut self, block: Block) -> Result<(), PackStop> {
-        let Some((_, writer)) = &mut self.sheet else { return Ok(()) };
+        let Some(sheet) = &mut self.sheet else { return Ok(()) };
+        sheet.named_sheets.add_block(&block.tile);
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
-        let chunks = writer.push(block.tile, &encode).map_err(row_too_large)?;
+        let chunks = sheet.writer.push(block.tile, &encode).map_err(row_too_large)?;
         for long_text in &block.long_texts {
             self.send_long_text_if_new(long_text)?;
         }
@@ -202,17 +253,20 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     /// The parser will send all cells of the sheet again. Objects that were already uploaded are
     /// reused or expire.
     fn restart_sheet(&mut self) {
-        if let Some((_, writer)) = &mut self.sheet {
-            *writer = SheetWriter::default();
+        if let Some(sheet) = &mut self.sheet {
+            *sheet = OpenSheet::new(sheet.start.clone());
         }
     }
 
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
-        let Some((start, writer)) = self.sheet.take() else { return Ok(()) };
+        let Some(OpenSheet { start, writer, named_sheets }) = self.sheet.take() else {
+            return Ok(());
+        };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let (written, chunks) = writer.finish(&encode).map_err(row_too_large)?;
         self.send_new_chunks(chunks)?;
-        self.sink.send(PackedItem::Sheet(PackedSheet { start, written }))?;
+        let named_sheets = named_sheets.names;
+        self.sink.send(PackedItem::Sheet(PackedSheet { start, written, named_sheets }))?;
         Ok(())
     }
 
@@ -238,8 +292,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
 
     /// Returns an empty string for a CSV file.
     fn sheet_name(&self) -> String {
-        let start = self.sheet.as_ref().map(|(start, _)| start);
-        start.and_then(|start| start.name.clone()).unwrap_or_default()
+        self.sheet.as_ref().and_then(|sheet| sheet.start.name.clone()).unwrap_or_default()
     }
 
     fn send_if_new(&mut self, hash: ChunkHash, object: PackedChunk) -> Result<(), PackStop> {

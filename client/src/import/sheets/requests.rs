@@ -1,8 +1,11 @@
 //! Builds the requests that append the sheets of a file to a spreadsheet.
 
 use cellar_api::{wire::AppendRequest, wire::NameView, wire::SentMutation};
+use std::collections::{BTreeMap, BTreeSet};
+
 use cellar_base::limits::{
-    IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_REQUEST_BYTES,
+    IMPORT_NAMED_BYTES, MAX_IMPORT_OBJECT_BYTES, MAX_IMPORT_OBJECTS, MAX_IMPORT_SHEET_NAMES_BYTES,
+    MAX_REQUEST_BYTES, MAX_SHEETS,
 };
 use cellar_base::position::Position;
 use cellar_sheet::metadata::Extent;
@@ -55,14 +58,20 @@ impl ReferencedObjects {
 #[derive(Debug, Clone, Copy, Default)]
 struct RequestSize {
     objects: ReferencedObjects,
+    /// Includes the names of sheets in formulas.
     index_bytes: usize,
 }
 
 impl RequestSize {
-    fn plus_sheet(self, sheet: &FileSheet) -> Self {
+    fn plus_sheet(self, (sheet, import): &(&FileSheet, ImportSheet)) -> Self {
+        /// Approximate length of a number and the characters around a name in JSON.
+        const NUMBER_BYTES: usize = 16;
+        let name_bytes: usize =
+            import.sheets.keys().map(|name| name.len().saturating_add(NUMBER_BYTES)).sum();
+        let index_bytes = import.tile_index.bytes().len().saturating_add(name_bytes);
         Self {
             objects: self.objects.plus(sheet.objects),
-            index_bytes: self.index_bytes.saturating_add(sheet.index.bytes().len()),
+            index_bytes: self.index_bytes.saturating_add(index_bytes),
         }
     }
 
@@ -80,6 +89,9 @@ pub(super) struct FileSheet {
     pub(super) hidden: bool,
     pub(super) extent: Extent,
     pub(super) cells: u64,
+    pub(super) formulas: u64,
+    /// Names of sheets in formulas, in lower case.
+    named_sheets: BTreeSet<String>,
     index: TileIndex,
     objects: ReferencedObjects,
 }
@@ -111,6 +123,8 @@ pub(super) struct ImportTarget {
     pub(super) kept_name: Option<String>,
     /// Names that the import does not define again.
     pub(super) existing_names: Vec<NameView>,
+    /// The sheets that are not replaced, by name. Formulas of the file may name them.
+    pub(super) other_sheets: Vec<(String, SheetId)>,
 }
 
 impl ImportTarget {
@@ -121,6 +135,7 @@ impl ImportTarget {
         sheet: &FileSheet,
         sheet_index: u32,
         name_in_file: String,
+        known_sheets: &KnownSheets,
     ) -> ImportSheet {
         ImportSheet {
             sheet: SheetId(self.next_sheet.0 + sheet_index),
@@ -128,8 +143,37 @@ impl ImportTarget {
             replaces: if sheet_index == 0 { self.replaces } else { None },
             extent: sheet.extent,
             cells: sheet.cells,
+            formulas: Some(sheet.formulas),
+            sheets: known_sheets.named_in(sheet),
             tile_index: sheet.index.clone(),
         }
+    }
+}
+
+/// The sheets that formulas of the file can name: names and numbers by lower-case names.
+struct KnownSheets(BTreeMap<String, (String, SheetId)>);
+
+impl KnownSheets {
+    /// Sheets of the file have precedence over those of the spreadsheet.
+    fn new(sheets: &[FileSheet], target: &ImportTarget) -> Self {
+        let in_file = (target.next_sheet.0..)
+            .map(SheetId)
+            .zip(sheets)
+            .map(|(number, sheet)| (sheet.name.clone().unwrap_or_default(), number));
+        let replaced = target.kept_name.clone().map(|name| (name, target.next_sheet));
+        let all = target.other_sheets.iter().cloned().chain(replaced).chain(in_file);
+        Self(all.map(|(name, number)| (name.to_lowercase(), (name, number))).collect())
+    }
+
+    /// Returns the sheets that the formulas of a sheet name, as many as an import can contain.
+    fn named_in(&self, sheet: &FileSheet) -> BTreeMap<String, SheetId> {
+        let mut bytes = 0_usize;
+        let fits = |(name, _): &&(String, SheetId)| {
+            bytes = bytes.saturating_add(name.len());
+            bytes <= MAX_IMPORT_SHEET_NAMES_BYTES
+        };
+        let known = sheet.named_sheets.iter().filter_map(|name| self.0.get(name));
+        known.take(MAX_SHEETS).take_while(fits).cloned().collect()
     }
 }
 
@@ -144,7 +188,7 @@ impl FileSheets {
         &mut self,
         sheet: PackedSheet,
     ) -> Result<Vec<IndexObject>, SnapshotError> {
-        let PackedSheet { start, written } = sheet;
+        let PackedSheet { start, written, named_sheets } = sheet;
         let (index, index_chunks) = self.pack_tile_index(&written.stripes)?;
         let objects = ReferencedObjects::of_index(&index)?;
         self.direct_objects = self.direct_objects.plus(objects);
@@ -153,6 +197,8 @@ impl FileSheets {
             hidden: start.hidden,
             extent: written.extent,
             cells: written.cells,
+            formulas: written.formulas,
+            named_sheets,
             index,
             objects,
         });
@@ -181,19 +227,22 @@ impl FileSheets {
         target: &ImportTarget,
         name_of: impl Fn(&FileSheet) -> String,
     ) -> Vec<AppendRequest> {
-        let mut sheet_index = 0_u32;
+        let known_sheets = KnownSheets::new(&self.sheets, target);
+        let to_import = |(sheet_index, sheet)| {
+            let name = name_of(sheet);
+            (sheet, target.import_operation(sheet, sheet_index, name, &known_sheets))
+        };
+        let imports: Vec<(&FileSheet, ImportSheet)> =
+            (0..).zip(&self.sheets).map(to_import).collect();
+        let mut last_id = 0_u64;
         let mut requests = Vec::new();
-        for sheets in self.split_by_request_limits() {
-            let acked_id = u64::from(sheet_index);
-            let mut mutations = Vec::with_capacity(sheets.len());
-            for sheet in sheets {
-                let import = target.import_operation(sheet, sheet_index, name_of(sheet));
-                sheet_index += 1;
-                mutations.push(SentMutation {
-                    id: u64::from(sheet_index),
-                    base: target.base,
-                    op: Operation::ImportSheet(import),
-                });
+        for group in split_by_request_limits(&imports) {
+            let acked_id = last_id;
+            let mut mutations = Vec::with_capacity(group.len());
+            for (_, import) in group {
+                last_id += 1;
+                let op = Operation::ImportSheet(import.clone());
+                mutations.push(SentMutation { id: last_id, base: target.base, op });
             }
             requests.push(AppendRequest {
                 client_id: client_id.to_owned(),
@@ -205,29 +254,31 @@ impl FileSheets {
         }
         requests
     }
+}
 
-    /// The order of the sheets does not change. Returns at least one group.
-    fn split_by_request_limits(&self) -> Vec<&[FileSheet]> {
-        let mut groups = Vec::new();
-        let mut group_start = 0;
-        let mut group_size = RequestSize::default();
-        for (sheet_index, sheet) in self.sheets.iter().enumerate() {
-            let is_full = group_size.plus_sheet(sheet).exceeds_limits();
-            if is_full && sheet_index > group_start {
-                groups.extend(self.sheets.get(group_start..sheet_index));
-                group_start = sheet_index;
-                group_size = RequestSize::default();
-            }
-            group_size = group_size.plus_sheet(sheet);
+/// The order of the sheets does not change. Returns at least one group.
+fn split_by_request_limits<'i, 's>(
+    imports: &'i [(&'s FileSheet, ImportSheet)],
+) -> Vec<&'i [(&'s FileSheet, ImportSheet)]> {
+    let mut groups = Vec::new();
+    let mut group_start = 0;
+    let mut group_size = RequestSize::default();
+    for (sheet_index, sheet) in imports.iter().enumerate() {
+        let is_full = group_size.plus_sheet(sheet).exceeds_limits();
+        if is_full && sheet_index > group_start {
+            groups.extend(imports.get(group_start..sheet_index));
+            group_start = sheet_index;
+            group_size = RequestSize::default();
         }
-        groups.extend(self.sheets.get(group_start..));
-        groups
+        group_size = group_size.plus_sheet(sheet);
     }
+    groups.extend(imports.get(group_start..));
+    groups
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use cellar_base::limits::{MAX_SHEETS, MAX_STORED_CHUNK_BYTES};
+    use cellar_base::limits::MAX_STORED_CHUNK_BYTES;
     use cellar_exchange::SheetStart;
     use cellar_sheet::operation::Span;
     use cellar_snapshot::level::{ChunkHash, ChunkRef, StoredTile, StripeTile};
@@ -263,19 +314,25 @@ pub(super) mod tests {
         let extent = Extent { rows: 1, columns: 1 };
         PackedSheet {
             start: SheetStart { name: Some(format!("Sheet {number}")), hidden: false },
-            written: WrittenSheet { stripes: vec![stripe], extent, cells: 1 },
+            written: WrittenSheet { stripes: vec![stripe], extent, cells: 1, formulas: 0 },
+            named_sheets: BTreeSet::new(),
         }
     }
 
-    fn requests(sheets: &FileSheets) -> Vec<AppendRequest> {
-        let target = ImportTarget {
+    fn target() -> ImportTarget {
+        ImportTarget {
             incarnation: 7,
             base: Position::FIRST,
             next_sheet: SheetId(4),
             replaces: Some(SheetId(2)),
             kept_name: None,
             existing_names: Vec::new(),
-        };
+            other_sheets: Vec::new(),
+        }
+    }
+
+    fn requests(sheets: &FileSheets) -> Vec<AppendRequest> {
+        let target = target();
         sheets.build_append_requests("client", &target, |sheet| sheet.name.clone().unwrap())
     }
 
@@ -305,6 +362,52 @@ pub(super) mod tests {
         let places: Vec<_> = imports.iter().map(|it| (it.sheet.0, it.replaces)).collect();
         assert_eq!(places, [(4, Some(SheetId(2))), (5, None)]);
         assert_eq!(imports[1].name, "Sheet 1");
+    }
+
+    #[test]
+    fn imports_contain_the_numbers_of_the_sheets_that_formulas_name() {
+        let mut sheets = sheets_named(&["Costs", "Sum"]);
+        for sheet in &mut sheets.sheets {
+            let names = ["sum", "costs", "missing", "old"].map(str::to_owned);
+            sheet.named_sheets = BTreeSet::from(names);
+            sheet.formulas = 7;
+        }
+        sheets.sheets[1].named_sheets.remove("costs");
+        let other_sheets =
+            [("Old", 1), ("COSTS", 2)].map(|(name, number)| (name.to_owned(), SheetId(number)));
+        let target = ImportTarget { other_sheets: other_sheets.to_vec(), ..target() };
+        let name_of = |sheet: &FileSheet| sheet.name.clone().unwrap();
+        let requests = sheets.build_append_requests("client", &target, name_of);
+        let [costs, sum] = <[ImportSheet; 2]>::try_from(imports(&requests)).unwrap();
+        let named = |import: &ImportSheet| -> Vec<(String, u32)> {
+            import.sheets.iter().map(|(name, number)| (name.clone(), number.0)).collect()
+        };
+        let expected = [("Costs", 4), ("Old", 1), ("Sum", 5)];
+        let expected = expected.map(|(name, number)| (name.to_owned(), number));
+        assert_eq!((named(&costs), costs.formulas), (expected.to_vec(), Some(7)));
+        assert_eq!(named(&sum), expected[1..]);
+    }
+
+    #[test]
+    fn requests_with_many_names_are_split() {
+        let name = |number: u32| format!("{number:0>31}");
+        let mut sheets = FileSheets::default();
+        for number in 0..400 {
+            sheets.add_sheet(sheet(number, 0)).unwrap();
+        }
+        for (number, sheet) in (0..).zip(&mut sheets.sheets) {
+            sheet.name = Some(name(number));
+            sheet.named_sheets = (0..400).map(name).collect();
+        }
+        let requests = requests(&sheets);
+        assert!(requests.len() > 10);
+        for request in &requests {
+            assert!(serde_json::to_vec(request).unwrap().len() <= MAX_REQUEST_BYTES / 2);
+        }
+        for import in imports(&requests) {
+            assert_eq!(import.sheets.len(), 400);
+            assert!(Operation::ImportSheet(import).validated().is_ok());
+        }
     }
 
     #[test]

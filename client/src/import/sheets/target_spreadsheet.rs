@@ -170,12 +170,15 @@ impl<'a> TargetSpreadsheet<'a> {
             Some(_) => replaced_sheet.map(|view| view.name.clone()),
             None => None,
         };
+        let replaces = replaced_sheet.map(|view| view.sheet);
+        let other_sheets = reply.sheets.iter().filter(|view| Some(view.sheet) != replaces);
         Ok(ImportTarget {
             incarnation: reply.incarnation,
             base: reply.position,
             next_sheet: reply.next_sheet,
-            replaces: replaced_sheet.map(|view| view.sheet),
+            replaces,
             kept_name,
+            other_sheets: other_sheets.map(|view| (view.name.clone(), view.sheet)).collect(),
             // The names of a sheet that is imported again are those of the file.
             existing_names: if self.target.replace.is_some() {
                 Vec::new()
@@ -266,6 +269,7 @@ fn new_spreadsheet_target(created: &CreateReply) -> Option<ImportTarget> {
         replaces: Some(SheetId::FIRST),
         kept_name: None,
         existing_names: Vec::new(),
+        other_sheets: Vec::new(),
     })
 }
 

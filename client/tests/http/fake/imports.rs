@@ -184,7 +184,7 @@ impl Inner {
                 cells.extend(self.block(chunk).cells().map(|found| {
                     let cell = Cell {
                         value: found.value,
-                        formula: found.formula.map(str::to_owned),
+                        formula: found.formula.map(std::borrow::Cow::into_owned),
                         format: found.format.map(str::to_owned),
                     };
                     ((place.rows.first + found.row, stripe.columns.first + found.column), cell)

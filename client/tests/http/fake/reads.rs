@@ -53,7 +53,7 @@ impl Inner {
         for entry in self.logs[&id].iter().filter(|entry| entry.position <= at) {
             entry.apply_to(&mut workbook).unwrap();
             for import in imports(entry) {
-                workbook.fill(import.sheet, self.cells_of(import)).unwrap();
+                workbook.fill_import(import, self.cells_of(import)).unwrap();
             }
             if let Content::External(external) = &entry.content {
                 let object = self.objects[&external.object.parse().unwrap()].clone().unwrap();

@@ -152,6 +152,9 @@ pub const MAX_LEVEL_CHANGES: usize = 4_000;
 /// Maximum size of the tile index in an import entry, in bytes. An import with a larger tile index
 /// is rejected.
 pub const MAX_IMPORT_INDEX_BYTES: usize = 16 * 1024;
+/// Maximum total length in bytes of the names of sheets that the formulas of an imported sheet use.
+/// As many names as a spreadsheet can have sheets fit, if they are 32 letters long.
+pub const MAX_IMPORT_SHEET_NAMES_BYTES: usize = 32 * 1024;
 /// Size of a tile index in bytes above which a client stores it as an object instead of in the
 /// import entry. An object costs as much as eight write units. Each KB in the entry costs one write
 /// unit.

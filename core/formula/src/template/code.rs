@@ -110,6 +110,15 @@ fn decode_sheet(code: &str) -> Option<(ReferenceSheet, &str)> {
     }
 }
 
+/// Returns the name of the sheet of a reference, and the code of its area. Returns `None` if the
+/// reference contains no name.
+pub(super) fn named_sheet(code: &str) -> Option<(String, &str)> {
+    match decode_sheet(code)? {
+        (ReferenceSheet::Unknown(name), area) => Some((name, area)),
+        (ReferenceSheet::Own | ReferenceSheet::Numbered(_), _) => None,
+    }
+}
+
 /// Decodes a decimal number without a sign, spaces or leading zeros.
 fn decode_digits(digits: &str) -> Option<u32> {
     let number: u32 = digits.parse().ok()?;

@@ -6,10 +6,11 @@ mod inputs;
 mod tests;
 
 use cellar_base::limits::{MAX_FORMULA_REFERENCES, MAX_TEMPLATE_BYTES};
+use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 
 use crate::formula::Formula;
-use crate::reference::{Reference, SheetNames, write_reference};
+use crate::reference::{Reference, ReferenceSheet, SheetNames, write_reference};
 
 /// Control characters that enclose each encoded reference. Formulas cannot contain them.
 const REFERENCE_START: char = '\u{1}';
@@ -122,6 +123,46 @@ impl Template {
             Part::Text(_) => None,
             Part::Code { code, .. } => code::decode(code, cell),
         })
+    }
+
+    /// Returns the names of sheets that the template contains instead of their numbers.
+    pub fn sheet_names(&self) -> impl Iterator<Item = String> + '_ {
+        Parts::of(&self.0).filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Code { code, .. } => Some(code::named_sheet(code)?.0),
+        })
+    }
+
+    /// Returns whether the template contains the number of a sheet.
+    #[must_use]
+    pub fn has_sheet_number(&self) -> bool {
+        self.references_at(CellName { row: 0, column: 0 })
+            .any(|reference| matches!(reference.sheet, ReferenceSheet::Numbered(_)))
+    }
+
+    /// Replaces names of sheets by the numbers that `number_of` returns. A name without a number is
+    /// kept. Does not depend on the cell of the formula.
+    #[must_use]
+    pub fn with_sheet_numbers(self, number_of: impl Fn(&str) -> Option<SheetId>) -> Self {
+        if self.sheet_names().all(|name| number_of(&name).is_none()) {
+            return self;
+        }
+        let mut encoded = String::with_capacity(self.0.len());
+        for part in Parts::of(&self.0) {
+            match part {
+                Part::Text(unchanged) => encoded.push_str(unchanged),
+                Part::Code { code, .. } => {
+                    encoded.push(REFERENCE_START);
+                    let named = code::named_sheet(code);
+                    match named.and_then(|(name, area)| Some((number_of(&name)?, area))) {
+                        Some((sheet, area)) => encoded.push_str(&format!("{}!{area}", sheet.0)),
+                        None => encoded.push_str(code),
+                    }
+                    encoded.push(REFERENCE_END);
+                }
+            }
+        }
+        Self(encoded)
     }
 
     /// Applies `change` to each reference of the formula in `old_cell`, and returns the template of

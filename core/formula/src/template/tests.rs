@@ -2,6 +2,7 @@ use cellar_grid::Axis;
 use proptest::prelude::*;
 
 use super::*;
+use crate::reference::NoSheets;
 use crate::testing::{Names, any_formula};
 
 fn cell(row: u32, column: u32) -> CellName {
@@ -150,4 +151,24 @@ proptest! {
             let _ = template.text_at(cell(row, 0), &Names::DEFAULT);
         }
     }
+}
+
+#[test]
+fn names_of_sheets_are_replaced_by_numbers() {
+    let formula = Formula::parse("=SUM('It''s'!A1:B2)+A1+Costs!$C$3+other!D:E", &NoSheets).unwrap();
+    let cell = CellName { row: 9, column: 9 };
+    let template = Template::of(&formula, cell);
+    assert!(!template.has_sheet_number());
+    assert_eq!(template.sheet_names().collect::<Vec<_>>(), ["It's", "Costs", "other"]);
+    let number_of = |name: &str| match name {
+        "It's" => Some(SheetId(7)),
+        "Costs" => Some(SheetId(3)),
+        _ => None,
+    };
+    let numbered = template.clone().with_sheet_numbers(number_of);
+    let expected = "=SUM(\u{1}7!r-9c-9:r-8c-8\u{2})+\u{1}r-9c-9\u{2}+\u{1}3!R2C2\u{2}+\u{1}'other'!c-6:c-5\u{2}";
+    assert_eq!(numbered.encoded(), expected);
+    assert!(numbered.has_sheet_number());
+    assert_eq!(Template::decode(expected.to_owned()), Ok(numbered));
+    assert_eq!(template.clone().with_sheet_numbers(|_| None), template);
 }

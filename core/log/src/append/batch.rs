@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::commit::Committer;
+use super::commit::{Committer, LaterImports};
 use super::merge_request::MergedOrigin;
 use super::request::{BODY_FRAME_BYTES, Payload, Request, RequestMutation, Upload};
 use super::scan::{Scan, Tail};
@@ -15,7 +15,7 @@ use crate::entry::{
 use crate::transform::SpaceMap;
 use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST};
 use cellar_base::position::Position;
-use cellar_sheet::operation::{Operation, Rejection, RejectionReason};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SheetId};
 
 /// Why the next entry cannot be built.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,11 +83,51 @@ fn build_next_content(
             Err(rejection) => Ok(build_edits(request, scan, reject_all(upload, &rejection))),
         },
         Payload::Mutations(_) => {
-            let remaining_mutations = request.mutations_after(scan.last_committed_id);
-            let mut builder = EntryBuilder::new(committer, next_origin(request, scan));
-            builder.add_while_fitting(remaining_mutations.map(|(_, mutation)| mutation))?;
-            Ok(build_edits(request, scan, builder.mutations))
+            let mutations = build_mutations(request, scan, committer)?;
+            Ok(build_edits(request, scan, mutations))
         }
+    }
+}
+
+/// Commits the mutations twice if formulas of an import name sheets that later mutations import,
+/// because the numbers of these are not known before.
+fn build_mutations(
+    request: &Request,
+    scan: &Scan,
+    committer: Committer,
+) -> Result<Vec<Mutation>, BuildError> {
+    let add_fitting = |committer: Committer| {
+        let remaining_mutations = request.mutations_after(scan.last_committed_id);
+        let mut builder = EntryBuilder::new(committer, next_origin(request, scan));
+        builder.add_while_fitting(remaining_mutations.map(|(_, mutation)| mutation))?;
+        Ok(builder.mutations)
+    };
+    let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
+    if !remaining_mutations.any(|(_, mutation)| names_later_import(&mutation.authored)) {
+        return add_fitting(committer);
+    }
+    let mutations = add_fitting(committer.clone())?;
+    let later_imports: LaterImports = mutations.iter().filter_map(imported_number).collect();
+    let with_later_imports = add_fitting(committer.with_later_imports(later_imports.clone()))?;
+    // The additional numbers may leave no space for the last mutations.
+    let has_all = with_later_imports.iter().filter_map(imported_number).eq(later_imports);
+    Ok(if has_all { with_later_imports } else { mutations })
+}
+
+fn names_later_import(operation: &Operation) -> bool {
+    match operation {
+        Operation::ImportSheet(import) => import.sheets.values().any(|sheet| *sheet > import.sheet),
+        _ => false,
+    }
+}
+
+/// Returns the number of an imported sheet as its author chose it, and as it was committed.
+fn imported_number(mutation: &Mutation) -> Option<(SheetId, SheetId)> {
+    match (&mutation.authored, mutation.committed_operations()) {
+        (Operation::ImportSheet(authored), [Operation::ImportSheet(committed)]) => {
+            Some((authored.sheet, committed.sheet))
+        }
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Transforms mutations against the entries committed since their bases. The append state machine
 //! uses this code to commit mutations. Clients use it to display pending edits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::effect::{Effect, KnownState, rejection_of_missing_sheet};
 use super::request::{RequestMutation, Resolution, rejection_if_too_large};
@@ -31,7 +31,11 @@ pub struct Committer {
     /// Tabs at a position at or before the bases of all mutations.
     tabs: Option<(Position, Tabs)>,
     max_reply_bytes: usize,
+    later_imports: LaterImports,
 }
+
+/// Sheets that the mutations of one entry import: the committed numbers by those of the author.
+pub(super) type LaterImports = BTreeMap<SheetId, SheetId>;
 
 impl Committer {
     /// Creates a committer for an entry at `entry_position`. `viewpoint` must contain all entries
@@ -52,7 +56,14 @@ impl Committer {
             state: None,
             tabs: None,
             max_reply_bytes: MAX_REPLY_BYTES,
+            later_imports: LaterImports::new(),
         }
+    }
+
+    /// Sets the sheets that mutations of the same entry import. Without them, formulas of an import
+    /// find the sheets of later imports by name.
+    pub(super) fn with_later_imports(self, later_imports: LaterImports) -> Self {
+        Self { later_imports, ..self }
     }
 
     /// Removes the limit on the size of all committed operations, for a request whose response does
@@ -171,6 +182,7 @@ impl Committer {
             return Err(rejection_of_missing_sheet(*missing));
         }
         let transformed = transform(authored, map);
+        let transformed = map_later_imports(authored, transformed, &self.later_imports);
         let committed_operation = match transformed.as_deref() {
             None => authored,
             Some([]) => return Ok(transformed),
@@ -256,6 +268,33 @@ impl Committer {
         }
         self.viewpoint.add_own_mutation(self.entry_position, mutation.base, authored, committed);
     }
+}
+
+/// Maps the sheets of later imports that the formulas of an import name. Others may have added sheets
+/// between the entries of two imports, so those of other entries are left out.
+fn map_later_imports(
+    authored: &Operation,
+    transformed: Option<Vec<Operation>>,
+    later_imports: &LaterImports,
+) -> Option<Vec<Operation>> {
+    let Operation::ImportSheet(authored_import) = authored else { return transformed };
+    let own_number = authored_import.sheet;
+    if authored_import.sheets.values().all(|sheet| *sheet <= own_number) {
+        return transformed;
+    }
+    let mut import = match transformed.as_deref() {
+        Some([Operation::ImportSheet(import)]) => import.clone(),
+        _ => authored_import.clone(),
+    };
+    for (name, authored_number) in &authored_import.sheets {
+        if *authored_number > own_number {
+            match later_imports.get(authored_number) {
+                Some(committed) => import.sheets.insert(name.clone(), *committed),
+                None => import.sheets.remove(name),
+            };
+        }
+    }
+    if import == *authored_import { None } else { Some(vec![Operation::ImportSheet(import)]) }
 }
 
 fn changes_tabs(authored: &Operation, committed: &[Operation]) -> bool {

@@ -1,5 +1,7 @@
 //! Transforms a single operation.
 
+use std::cmp::Ordering;
+
 use super::formula::FormulaTransform;
 use super::insert_order::transform_insert;
 use super::set_name::transform_name;
@@ -74,11 +76,20 @@ fn transform_delete(
     if spans.is_empty() { None } else { Some(DeleteSpans { sheet: target_sheet, spans }) }
 }
 
+/// The numbers of sheets that later operations import stay as they are. [`Committer`] maps them.
+///
+/// [`Committer`]: crate::append::commit::Committer
 fn transform_import(import: &ImportSheet, map: &SpaceMap) -> ImportSheet {
+    let new_sheet = map.free_sheet_number(import.sheet);
+    let number_of = |sheet: SheetId| match sheet.cmp(&import.sheet) {
+        Ordering::Less => map.sheet_map(sheet).target,
+        Ordering::Equal => Some(new_sheet),
+        Ordering::Greater => Some(sheet),
+    };
     ImportSheet {
-        sheet: map.free_sheet_number(import.sheet),
+        sheet: new_sheet,
         replaces: import.replaces.and_then(|replaced| map.sheet_map(replaced).target),
-        ..import.clone()
+        ..import.clone().with_sheet_numbers(number_of)
     }
 }
 

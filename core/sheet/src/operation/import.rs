@@ -1,12 +1,14 @@
 //! Import of a sheet whose cells are stored in uploaded chunks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidOperation, sheets};
 use crate::cell::json_text_bytes;
 use crate::extent::Extent;
 use cellar_base::base64_text;
-use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
+use cellar_base::limits::{MAX_IMPORT_INDEX_BYTES, MAX_IMPORT_SHEET_NAMES_BYTES, MAX_SHEETS};
 use cellar_grid::Axis;
 use cellar_grid::SheetId;
 
@@ -32,6 +34,15 @@ pub struct ImportSheet {
     pub extent: Extent,
     /// Number of cells in the sheet.
     pub cells: u64,
+    /// Number of formulas in the sheet. If it is absent, it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formulas: Option<u64>,
+    /// Numbers of the sheets that the formulas name, by the names that the formulas use. They may
+    /// include the new sheet, and greater numbers, which are those of sheets that later operations
+    /// of the same request import. A name that is missing here means the sheet that has the name when
+    /// the formula is read.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sheets: BTreeMap<String, SheetId>,
     /// Tile index of the sheet, which references the uploaded chunks. In JSON, it is Base64.
     pub tile_index: TileIndex,
 }
@@ -98,7 +109,11 @@ impl From<TileIndex> for String {
 impl ImportSheet {
     /// Returns the approximate number of bytes that the operation takes in memory or in a response.
     pub(super) fn weight_bytes(&self) -> usize {
-        json_text_bytes(&self.name).saturating_add(self.tile_index.bytes().len().saturating_mul(2))
+        const NUMBER_BYTES: usize = 12;
+        let sheet_bytes: usize =
+            self.sheets.keys().map(|name| json_text_bytes(name) + NUMBER_BYTES).sum();
+        let index_bytes = self.tile_index.bytes().len().saturating_mul(2);
+        json_text_bytes(&self.name).saturating_add(index_bytes).saturating_add(sheet_bytes)
     }
 
     pub(super) fn validated(self) -> Result<Self, InvalidOperation> {
@@ -108,8 +123,31 @@ impl ImportSheet {
         if rows > Axis::Rows.limit() || columns > Axis::Columns.limit() {
             return Err(InvalidOperation::ImportExtent { rows, columns });
         }
+        if !are_valid_sheets(self.sheets.keys().map(String::as_str)) {
+            return Err(InvalidOperation::ImportSheetNames);
+        }
         Ok(self)
     }
+
+    /// Returns the same import with other numbers of the sheets that its formulas name. A name for
+    /// which `number_of` returns `None` is left out.
+    #[must_use]
+    pub fn with_sheet_numbers(self, number_of: impl Fn(SheetId) -> Option<SheetId>) -> Self {
+        let renumbered = |(name, sheet)| Some((name, number_of(sheet)?));
+        Self { sheets: self.sheets.into_iter().filter_map(renumbered).collect(), ..self }
+    }
+}
+
+/// Returns whether names of sheets are few and short enough, and differ if case is ignored.
+pub(super) fn are_valid_sheets<'n>(names: impl Iterator<Item = &'n str>) -> bool {
+    let (mut seen, mut bytes) = (BTreeSet::new(), 0_usize);
+    for name in names {
+        bytes = bytes.saturating_add(name.len());
+        if !seen.insert(name.to_lowercase()) {
+            return false;
+        }
+    }
+    seen.len() <= MAX_SHEETS && bytes <= MAX_IMPORT_SHEET_NAMES_BYTES
 }
 
 #[cfg(test)]
@@ -136,6 +174,20 @@ mod tests {
         assert!(TileIndex::new(vec![0; MAX_IMPORT_INDEX_BYTES]).is_ok());
         let bytes = MAX_IMPORT_INDEX_BYTES + 1;
         assert_eq!(TileIndex::new(vec![0; bytes]), Err(BadTileIndex::TooLong { bytes }));
+    }
+
+    #[test]
+    fn limits_the_names_of_sheets() {
+        let is_valid = |names: Vec<String>| {
+            let sheets = names.into_iter().map(|name| (name, SheetId(1))).collect();
+            ImportSheet { sheets, ..import(Extent::default()) }.validated().is_ok()
+        };
+        let numbered = |count: usize| (0..count).map(|number| number.to_string()).collect();
+        assert!(is_valid(numbered(MAX_SHEETS)) && !is_valid(numbered(MAX_SHEETS + 1)));
+        let bytes = |count| vec!["x".repeat(count)];
+        assert!(is_valid(bytes(MAX_IMPORT_SHEET_NAMES_BYTES)));
+        assert!(!is_valid(bytes(MAX_IMPORT_SHEET_NAMES_BYTES + 1)));
+        assert!(!is_valid(vec!["Ä".to_owned(), "ä".to_owned()]));
     }
 
     #[test]

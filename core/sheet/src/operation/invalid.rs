@@ -1,6 +1,8 @@
 //! Validation errors of operations.
 
-use cellar_base::limits::{MAX_COLUMNS, MAX_INSERT, MAX_ROWS, MAX_SPANS};
+use cellar_base::limits::{
+    MAX_COLUMNS, MAX_IMPORT_SHEET_NAMES_BYTES, MAX_INSERT, MAX_ROWS, MAX_SHEETS, MAX_SPANS,
+};
 
 use super::set_name::InvalidName;
 use crate::cell::NumberFormatError;
@@ -151,6 +153,13 @@ pub enum InvalidOperation {
         /// Columns.
         columns: u32,
     },
+    /// The names of sheets that the formulas of an import use are too many or too long, or two of them
+    /// differ only in case.
+    #[error(
+        "the names in `sheets` of the import differ only in case, are more than {MAX_SHEETS}, or have \
+         more than {MAX_IMPORT_SHEET_NAMES_BYTES} bytes; leave out the others"
+    )]
+    ImportSheetNames,
     /// A name or its formula is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),

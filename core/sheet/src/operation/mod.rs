@@ -12,6 +12,7 @@ mod rejection;
 mod set_cells;
 pub(crate) mod set_name;
 mod sheets;
+mod sheets_of_file;
 mod stored;
 mod stored_cells;
 mod stored_name;
@@ -26,6 +27,7 @@ pub use rejection::{Rejection, RejectionReason};
 pub use set_cells::{CellEdit, SetCells};
 pub use set_name::{InvalidName, SetName, check_name, completed_formula};
 pub use sheets::{AddSheet, DeleteSheet, RenameSheet, sheet_name_from};
+pub use sheets_of_file::{NamesInFile, SheetsOfFile};
 pub use stored::StoredOperation;
 pub use unreadable::UnreadableOperation;
 

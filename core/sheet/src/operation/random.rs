@@ -75,6 +75,8 @@ pub fn import_of(extent: Extent) -> ImportSheet {
         replaces: Some(SheetId::FIRST),
         extent,
         cells: 27,
+        formulas: None,
+        sheets: BTreeMap::new(),
         tile_index: TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap(),
     }
 }
@@ -95,14 +97,25 @@ fn revert() -> impl Strategy<Value = Revert> {
 fn import() -> impl Strategy<Value = ImportSheet> {
     let replaces = prop_oneof![Just(None), sheet().prop_map(Some)];
     let index = || TileIndex::new(EMPTY_TILE_INDEX.to_vec()).unwrap();
-    (1..4_u32, "[a-c]{1,2}", replaces).prop_map(move |(sheet, name, replaces)| ImportSheet {
-        sheet: SheetId(sheet),
-        name,
-        replaces,
-        extent: Extent::default(),
-        cells: 0,
-        tile_index: index(),
-    })
+    let formulas = prop_oneof![Just(None), (0..3_u64).prop_map(Some)];
+    let sheets = proptest::collection::btree_map("[d-f]", 0..4_u32, 0..3);
+    (1..4_u32, "[a-c]{1,2}", replaces, formulas, sheets).prop_map(
+        move |(sheet, name, replaces, formulas, sheets)| {
+            // Greater numbers are those of later imports of the same entry.
+            let sheets =
+                sheets.into_iter().map(|(name, number)| (name, SheetId(number.min(sheet))));
+            ImportSheet {
+                sheet: SheetId(sheet),
+                name,
+                replaces,
+                extent: Extent::default(),
+                cells: 0,
+                formulas,
+                sheets: sheets.collect(),
+                tile_index: index(),
+            }
+        },
+    )
 }
 
 /// Generates definitions and deletions of names.

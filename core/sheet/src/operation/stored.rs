@@ -4,8 +4,11 @@
 //! the golden files in `tests/golden/` verify. The types are not recursive, so malformed input
 //! cannot cause deep recursion in the decoder.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::import::are_valid_sheets;
 use super::stored_cells::StoredSetCells;
 use super::stored_name::StoredName;
 use super::{
@@ -16,7 +19,7 @@ use super::{
 use crate::extent::Extent;
 use cellar_base::limits::{
     MAX_FORMAT_BYTES, MAX_IMPORT_INDEX_BYTES, MAX_REJECTION_BYTES, MAX_SHEET_NAME_CHARACTERS,
-    MAX_SPANS,
+    MAX_SHEETS, MAX_SPANS,
 };
 use cellar_base::position::Position;
 use cellar_grid::Axis;
@@ -53,6 +56,8 @@ pub enum StoredOperation {
     /// [`Operation::Revert`] of a sheet or range.
     RevertPart(StoredRevertPart),
     SetName(StoredName),
+    /// [`Operation::ImportSheet`] of a sheet whose number of formulas is known.
+    ImportSheetWithFormulas(StoredImportWithFormulas),
 }
 
 /// Stored encoding of the revert of a sheet or range. A span consists of its first row or column
@@ -75,6 +80,16 @@ pub struct StoredImport {
     column_count: u32,
     cell_count: u64,
     tile_index: StoredIndex,
+}
+
+/// Stored encoding of an import whose number of formulas is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredImportWithFormulas {
+    import: StoredImport,
+    formula_count: Option<u64>,
+    /// Names of sheets in the formulas, and their numbers.
+    #[serde(deserialize_with = "cellar_base::bounded::at_most::<_, _, MAX_SHEETS>")]
+    sheets: Vec<(String, u32)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,7 +158,7 @@ impl From<&Operation> for StoredOperation {
             Operation::Rejected(rejection) => {
                 Self::Rejected(rejection.reason.number(), rejection.detail.clone())
             }
-            Operation::ImportSheet(import) => Self::ImportSheet(StoredImport::from(import)),
+            Operation::ImportSheet(import) => stored_import(import),
             Operation::Revert(revert) => match revert.sheet {
                 None => Self::Revert(revert.position.pack()),
                 Some(sheet) => Self::RevertPart(StoredRevertPart::new(*revert, sheet)),
@@ -203,13 +218,16 @@ impl TryFrom<StoredOperation> for Operation {
             }),
             StoredOperation::ImportSheet(import) => Self::ImportSheet(import.into_import()?),
             StoredOperation::SetName(set) => Self::SetName(set.into_set_name()?),
+            StoredOperation::ImportSheetWithFormulas(import) => {
+                Self::ImportSheet(import.into_import()?)
+            }
         })
     }
 }
 
 impl From<&ImportSheet> for StoredImport {
     fn from(import: &ImportSheet) -> Self {
-        let ImportSheet { sheet, name, replaces, extent, cells, tile_index } = import;
+        let ImportSheet { sheet, name, replaces, extent, cells, tile_index, .. } = import;
         Self {
             sheet_number: sheet.0,
             name: name.clone(),
@@ -238,7 +256,37 @@ impl StoredImport {
             replaces: self.replaced_sheet_number.map(SheetId),
             extent,
             cells: self.cell_count,
+            formulas: None,
+            sheets: BTreeMap::new(),
             tile_index,
+        })
+    }
+}
+
+/// The first version is for imports that say nothing about their formulas.
+fn stored_import(import: &ImportSheet) -> StoredOperation {
+    let stored = StoredImport::from(import);
+    if import.formulas.is_none() && import.sheets.is_empty() {
+        return StoredOperation::ImportSheet(stored);
+    }
+    let sheets = import.sheets.iter().map(|(name, number)| (name.clone(), number.0));
+    StoredOperation::ImportSheetWithFormulas(StoredImportWithFormulas {
+        import: stored,
+        formula_count: import.formulas,
+        sheets: sheets.collect(),
+    })
+}
+
+impl StoredImportWithFormulas {
+    fn into_import(self) -> Result<ImportSheet, UnreadableOperation> {
+        if !are_valid_sheets(self.sheets.iter().map(|(name, _)| name.as_str())) {
+            return Err(UnreadableOperation::TooLarge);
+        }
+        let sheets = self.sheets.into_iter().map(|(name, number)| (name, SheetId(number)));
+        Ok(ImportSheet {
+            formulas: self.formula_count,
+            sheets: sheets.collect(),
+            ..self.import.into_import()?
         })
     }
 }
@@ -379,7 +427,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::operation::random::any_operation;
+    use crate::operation::random::{any_operation, import_of};
+    use cellar_base::limits::MAX_IMPORT_SHEET_NAMES_BYTES;
 
     fn read(bytes: &[u8]) -> Result<Operation, UnreadableOperation> {
         postcard::from_bytes::<StoredOperation>(bytes)
@@ -394,7 +443,7 @@ mod tests {
         }
 
         #[test]
-        fn decoding_any_bytes_does_not_panic(kind in 0..18_u8, bytes: Vec<u8>) {
+        fn decoding_any_bytes_does_not_panic(kind in 0..19_u8, bytes: Vec<u8>) {
             let _ = read(&bytes);
             let _ = read(&[&[kind], bytes.as_slice()].concat());
         }
@@ -410,6 +459,24 @@ mod tests {
         assert_eq!(bytes(Operation::InsertRows(insert)), 4);
         let (rows, columns) = (Spans::all(Axis::Rows), Spans::one(2, 1));
         assert_eq!(bytes(Operation::ClearRange(ClearRange { sheet, rows, columns })), 6);
+    }
+
+    #[test]
+    fn decoding_limits_the_sheets_of_an_import() {
+        let import = import_of(Extent { rows: 27, columns: 128 });
+        let is_read = |names: Vec<String>| {
+            let sheets = names.into_iter().map(|name| (name, 1)).collect();
+            let import = StoredImport::from(&import);
+            let stored = StoredImportWithFormulas { import, formula_count: Some(1), sheets };
+            let stored = StoredOperation::ImportSheetWithFormulas(stored);
+            read(&postcard::to_allocvec(&stored).unwrap()).is_ok()
+        };
+        let numbered = |count: usize| (0..count).map(|number| number.to_string()).collect();
+        assert!(is_read(numbered(MAX_SHEETS)) && !is_read(numbered(MAX_SHEETS + 1)));
+        let bytes = |count| vec!["x".repeat(count)];
+        assert!(is_read(bytes(MAX_IMPORT_SHEET_NAMES_BYTES)));
+        assert!(!is_read(bytes(MAX_IMPORT_SHEET_NAMES_BYTES + 1)));
+        assert!(!is_read(vec!["A".to_owned(), "a".to_owned()]));
     }
 
     #[test]

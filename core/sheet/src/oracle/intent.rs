@@ -296,6 +296,7 @@ pub fn redirect_to_existing_sheet(workbook: &PlainWorkbook, mut operation: Opera
         Operation::ImportSheet(import) => {
             import.sheet = next_number;
             import.replaces = import.replaces.map(existing_sheet);
+            import.sheets.values_mut().for_each(|sheet| *sheet = existing_sheet(*sheet));
         }
         Operation::SetCells(SetCells { sheet, .. })
         | Operation::ClearRange(ClearRange { sheet, .. })

@@ -5,7 +5,10 @@ use super::stored_formula::{MovesAfter, StoredFormula};
 use super::{Workbook, WorkbookTooLarge};
 use crate::axis_map::Axis;
 use crate::cell::Cell;
-use crate::operation::{AddSheet, CellEdit, ImportSheet, LineMove, Operation, SetCells, SheetId};
+use crate::operation::{
+    AddSheet, CellEdit, ImportSheet, LineMove, NamesInFile, Operation, SetCells, SheetId,
+    SheetsOfFile,
+};
 
 impl Workbook {
     /// Applies committed operations in order.
@@ -137,8 +140,8 @@ impl Workbook {
         self.sheets.insert(import.sheet, imported_sheet);
     }
 
-    /// Adds cells from an import or a snapshot to a sheet. The used range and the range formats of
-    /// the sheet remain unchanged. No-op if the sheet does not exist.
+    /// Adds cells from a snapshot to a sheet. The used range and the range formats of the sheet remain
+    /// unchanged. No-op if the sheet does not exist.
     ///
     /// # Errors
     /// Returns [`WorkbookTooLarge`] if the workbook is then larger than `MAX_REPLAY_BYTES`.
@@ -147,11 +150,33 @@ impl Workbook {
         sheet: SheetId,
         cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
     ) -> Result<(), WorkbookTooLarge> {
+        self.fill_from(sheet, None, cells)
+    }
+
+    /// Same for the cells of an import, whose formulas contain the names of sheets in the file.
+    ///
+    /// # Errors
+    /// Returns [`WorkbookTooLarge`] if the workbook is then larger than `MAX_REPLAY_BYTES`.
+    pub fn fill_import(
+        &mut self,
+        import: &ImportSheet,
+        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+    ) -> Result<(), WorkbookTooLarge> {
+        self.fill_from(import.sheet, Some(&SheetsOfFile::of(import)), cells)
+    }
+
+    fn fill_from(
+        &mut self,
+        sheet: SheetId,
+        file: Option<&SheetsOfFile>,
+        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+    ) -> Result<(), WorkbookTooLarge> {
         let Self { sheets, tabs, moves, bytes, .. } = self;
+        let names = NamesInFile { file, tabs };
         if let Some(sheet) = sheets.get_mut(&sheet) {
             let bytes_before = sheet.bytes();
             for (coordinates, Cell { value, formula, format }) in cells {
-                let formula = formula.map(|text| StoredFormula::parse(&text, tabs, moves));
+                let formula = formula.map(|text| StoredFormula::parse(&text, &names, moves));
                 sheet.fill(coordinates, StoredCell { value, formula, format });
             }
             *bytes = bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cellar_formula::changes::MovedLines;
-use cellar_formula::reference::{Area, Ends, Reference};
+use cellar_formula::reference::{Area, Ends, Reference, SheetNames};
 use cellar_formula::{Formula, Template};
 
 use super::moves::Moves;
@@ -31,8 +31,12 @@ pub(in crate::workbook) enum StoredFormula {
 
 impl StoredFormula {
     /// Parses a formula. Names of sheets are replaced with the numbers that they have now.
-    pub(in crate::workbook) fn parse(text: &str, tabs: &Tabs, moves: &mut Moves) -> Self {
-        let Ok(formula) = Formula::parse(text, tabs) else { return Self::Text(text.to_owned()) };
+    pub(in crate::workbook) fn parse(
+        text: &str,
+        names: &impl SheetNames,
+        moves: &mut Moves,
+    ) -> Self {
+        let Ok(formula) = Formula::parse(text, names) else { return Self::Text(text.to_owned()) };
         moves.start_recording();
         let template = Template::of(&formula, TEMPLATE_CELL);
         Self::Parsed { template, moves_before: moves.len() }

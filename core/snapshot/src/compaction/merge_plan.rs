@@ -157,8 +157,8 @@ fn imported_input(
 ) -> Result<Option<LevelInput>, SnapshotError> {
     let Some(level) = imported else { return Ok(None) };
     let input = chunk_input(level, base.levels.len(), sheet_id)?;
-    let moves_after_import = folded.level.moves_after_import.get(&sheet_id).cloned();
-    Ok(input.map(|input| LevelInput { moves_after_import, ..input }))
+    let imported_formulas = folded.level.imported_formulas.get(&sheet_id).cloned();
+    Ok(input.map(|input| LevelInput { imported_formulas, ..input }))
 }
 
 /// Returns at least 1.

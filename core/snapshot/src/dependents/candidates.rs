@@ -64,11 +64,8 @@ impl Candidates {
         if !has_new_formulas && !sheet_levels.iter().any(has_formulas) {
             return Ok(missing.into_fetch(Self::default));
         }
-        let moves = WindowFormulas { root, tail, tabs, sheet }.load_moves_to_newest(
-            &searched.sheets(),
-            objects,
-            &mut missing,
-        )?;
+        let formulas = WindowFormulas { root, tail, tabs, sheet };
+        let moves = formulas.load_moves_to_newest(&searched.sheets(), objects, &mut missing)?;
         if !missing.is_empty() {
             return Ok(missing.into_fetch(Self::default));
         }
@@ -86,11 +83,11 @@ impl Candidates {
         let to_level = |(level_index, mapping): (usize, LevelMapping)| CandidateLevel {
             level_index,
             mapping,
-            formulas: FormulaMapping {
-                sheet,
-                moves: moves.get(level_index).cloned().unwrap_or_default(),
-                tabs: Arc::clone(&shared_tabs),
-            },
+            formulas: formulas.level_mapping(
+                level_index,
+                moves.get(level_index).cloned().unwrap_or_default(),
+                &shared_tabs,
+            ),
         };
         let tail_moves = tail_sheet.map(|folded| &folded.moves);
         let level_moves = sheet_levels.iter().map(|level| level.moves).chain(tail_moves);

@@ -60,7 +60,7 @@ impl<'a> ColumnScan<'a> {
         for row in texts.rows().get(indices_in_run(texts.rows(), run)).unwrap_or_default() {
             let formula = texts.at(*row).map(StoredFormula::Text);
             let template =
-                formula.and_then(|text| text.to_template(self.cell(*row), &self.formulas.tabs));
+                formula.and_then(|text| self.formulas.to_template(text, self.cell(*row)));
             if template.is_some_and(|template| self.is_reader(&template, *row)) {
                 readers.push(*row);
             }
@@ -74,7 +74,7 @@ impl<'a> ColumnScan<'a> {
             let same = previous.take().filter(|previous| previous.encoded == encoded);
             let scanned = same.unwrap_or_else(|| ScannedTemplate {
                 encoded,
-                template: Template::decode(encoded.to_owned()).ok(),
+                template: self.formulas.decode(encoded),
                 may_use_name: self.searched.may_use_name(encoded),
             });
             let template = scanned.template.as_ref();
@@ -97,7 +97,7 @@ impl<'a> ColumnScan<'a> {
 
     /// Returns whether a reference of a template, after it has moved, contains a searched cell.
     fn names_cells(&self, template: &Template, row: u32) -> bool {
-        let FormulaMapping { sheet, moves, tabs } = self.formulas;
+        let FormulaMapping { sheet, moves, tabs, .. } = self.formulas;
         template.references_at(self.cell(row)).any(|reference| {
             let moved = reference.moved(*sheet, moves);
             self.searched.may_be_read_through(&moved, *sheet, tabs)

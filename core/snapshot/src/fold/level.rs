@@ -14,7 +14,7 @@ use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::Value;
-use cellar_sheet::operation::SheetId;
+use cellar_sheet::operation::{SheetId, SheetsOfFile};
 use cellar_sheet::workbook::axis_order::AxisOrder;
 
 /// Net effect of a range of entries.
@@ -24,8 +24,8 @@ pub struct FoldedLevel {
     pub sheets: Vec<FoldedSheet>,
     /// Imported sheets, whose cells are older than the changes in `sheets`.
     pub imported: PackedLevel,
-    /// For each imported sheet, how the rows and columns of all sheets move after its import.
-    pub moves_after_import: BTreeMap<SheetId, Arc<MovedLines>>,
+    /// Context of the formulas of each imported sheet.
+    pub imported_formulas: BTreeMap<SheetId, ImportedFormulas>,
     /// Long texts to store before any object that references them.
     pub long_texts: Vec<LongTextObject>,
 }
@@ -40,6 +40,15 @@ pub struct FoldedSheet {
     /// All changed cells of the sheet. The tile is shared, because several merges may use it as
     /// input.
     pub tile: Arc<Tile>,
+}
+
+/// Context of the formulas of an imported sheet.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ImportedFormulas {
+    /// The sheets that the formulas name.
+    pub file: Arc<SheetsOfFile>,
+    /// How the rows and columns of all sheets move after the import.
+    pub moves: Arc<MovedLines>,
 }
 
 /// A long text, which is stored as a separate object.

@@ -7,7 +7,7 @@ mod delta;
 mod level;
 mod line_moves;
 
-pub use level::{FoldedLevel, FoldedSheet, LongTextObject};
+pub use level::{FoldedLevel, FoldedSheet, ImportedFormulas, LongTextObject};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{SheetMetadata, WorkbookMetadata};
 use cellar_sheet::operation::{
     DeleteSpans, ImportSheet, InsertBefore, LineMove, Operation, SetCells, SetFormat, SheetId,
+    SheetsOfFile,
 };
 
 /// State of folding a range of log entries.
@@ -38,6 +39,8 @@ pub struct Fold {
 #[derive(Debug, Clone)]
 struct Imported {
     sheet: PackedSheet,
+    /// The sheets that the formulas name.
+    file: Arc<SheetsOfFile>,
     /// Number of moves of rows and columns before the import.
     moves_before: usize,
 }
@@ -167,7 +170,8 @@ impl Fold {
         }
         let metadata = SheetMetadata { extent: import.extent, ..SheetMetadata::default() };
         self.metadata.sheets.insert(import.sheet, metadata);
-        self.imported.insert(import.sheet, Imported { sheet, moves_before });
+        let file = Arc::new(SheetsOfFile::of(import));
+        self.imported.insert(import.sheet, Imported { sheet, file, moves_before });
         Ok(())
     }
 
@@ -188,10 +192,10 @@ impl Fold {
     #[must_use]
     pub fn finish(mut self) -> (WorkbookMetadata, FoldedLevel) {
         let mut level = FoldedLevel::default();
-        for (sheet_id, imported) in self.imported {
-            let moves = self.line_moves.after(imported.moves_before);
-            level.moves_after_import.insert(sheet_id, Arc::new(moves));
-            level.imported.sheets.push(imported.sheet);
+        for (sheet_id, Imported { sheet, file, moves_before }) in self.imported {
+            let moves = Arc::new(self.line_moves.after(moves_before));
+            level.imported_formulas.insert(sheet_id, ImportedFormulas { file, moves });
+            level.imported.sheets.push(sheet);
         }
         let formulas = self.deltas.iter_mut().flat_map(|(sheet_id, delta)| {
             let sheet = *sheet_id;

@@ -8,7 +8,9 @@ use crate::error::SnapshotError;
 use crate::level::{ChunkRef, StoredTile};
 use crate::saturate::to_usize;
 use crate::tile::Tile;
+use crate::tile_formulas::TileFormulas;
 use cellar_base::limits::MIN_STRIPE_COLUMNS;
+use cellar_formula::Template;
 use cellar_sheet::operation::Span;
 
 /// References from a tile index, or from a tile index chunk, to the objects directly below it.
@@ -30,6 +32,8 @@ pub struct ChildTile {
     pub rows: u32,
     /// Number of the tile's cells, as declared by the index.
     pub cells: u32,
+    /// Number of the tile's formulas, as declared by the index.
+    pub formulas: u32,
 }
 
 /// A reference to a tile index chunk.
@@ -126,11 +130,15 @@ impl Children {
     fn add_tiles(&mut self, tiles: &SpanMap<IndexedTile>) -> Result<(), SnapshotError> {
         const INLINE_TILE: SnapshotError =
             SnapshotError::Shape("a tile of an import is stored inline");
+        const AREAS_OF_IMPORT: &str =
+            "the index of an import has more about the formulas of a tile than their number";
         for (rows, tile) in tiles.iter() {
             let StoredTile::Chunk(chunk) = tile.stored else { return Err(INLINE_TILE) };
-            let has_no_number = tile.formulas.is_none();
-            ensure(has_no_number, "a tile of an import has a number of formulas in the index")?;
-            self.tiles.push(ChildTile { chunk, rows: rows.count, cells: tile.cells });
+            let formulas = tile.formulas.as_ref().map_or(0, |formulas| formulas.count);
+            if let Some(stated) = &tile.formulas {
+                ensure(*stated == TileFormulas::counted(formulas), AREAS_OF_IMPORT)?;
+            }
+            self.tiles.push(ChildTile { chunk, rows: rows.count, cells: tile.cells, formulas });
         }
         Ok(())
     }
@@ -167,22 +175,37 @@ impl Children {
 }
 
 impl ChildTile {
-    /// Checks that all cells of a tile are within its declared bounds, and that the number of cells
-    /// matches the index. Without this check, it would be unspecified whether readers see a cell
+    /// Checks that all cells of a tile are within its declared bounds, and that the numbers of cells
+    /// and formulas match the index. Without this check, it would be unspecified whether readers see a cell
     /// that is out of bounds.
     ///
     /// # Errors
-    /// Returns [`SnapshotError::Shape`] if a cell is out of bounds, the number of cells differs, or
-    /// the tile has templates of formulas, which contain numbers of sheets.
+    /// Returns [`SnapshotError::Shape`] if a cell is out of bounds, a number differs, or a formula
+    /// contains the number of a sheet. The server may change the numbers of imported sheets,
+    /// so formulas of imports contain names.
     pub fn check(&self, tile: &Tile) -> Result<(), SnapshotError> {
-        let has_texts_only = tile.columns.iter().all(|column| column.templates.is_empty());
-        ensure(has_texts_only, "a tile of an import has templates instead of texts of formulas")?;
+        let mut templates = tile.columns.iter().flat_map(|column| column.templates.distinct());
+        ensure(
+            !templates.any(has_sheet_number),
+            "a formula in a tile of an import contains the number of a sheet instead of its name",
+        )?;
         let column_end = tile.columns.last().map_or(0, |column| column.index.saturating_add(1));
         let is_within_bounds = tile.end() <= self.rows && column_end <= MIN_STRIPE_COLUMNS;
         ensure(is_within_bounds, "a tile has cells outside the bounds declared by the index")?;
         let has_declared_cells = to_usize(self.cells) == tile.cell_count();
-        ensure(has_declared_cells, "the number of cells in a tile does not match the index")
+        ensure(has_declared_cells, "the number of cells in a tile does not match the index")?;
+        let formula_count = tile.formula_count();
+        ensure(
+            self.formulas > 0 || formula_count == 0,
+            "a tile has formulas, but the index does not count them; update the client",
+        )?;
+        let has_declared_formulas = to_usize(self.formulas) == formula_count;
+        ensure(has_declared_formulas, "the number of formulas in a tile does not match the index")
     }
+}
+
+fn has_sheet_number(encoded: &str) -> bool {
+    Template::decode(encoded.to_owned()).is_ok_and(|template| template.has_sheet_number())
 }
 
 impl ChildIndex {
@@ -289,7 +312,7 @@ mod tests {
             let expected: Vec<ChildTile> = places
                 .map(|place| {
                     let StoredTile::Chunk(chunk) = place.stored else { panic!("inline") };
-                    ChildTile { chunk, rows: place.rows.count, cells: place.cells }
+                    ChildTile { chunk, rows: place.rows.count, cells: place.cells, formulas: 0 }
                 })
                 .collect();
             let key = |tile: &ChildTile| tile.chunk.hash;
@@ -350,7 +373,7 @@ mod tests {
             column.values.push(row, TileValue::Bool(true));
             Tile { columns: vec![column] }
         };
-        let place = |rows, cells| ChildTile { chunk: chunk_of(1), rows, cells };
+        let place = |rows, cells| ChildTile { chunk: chunk_of(1), rows, cells, formulas: 0 };
         assert_eq!(place(10, 1).check(&tile(MIN_STRIPE_COLUMNS - 1, 9)), Ok(()));
         assert!(place(9, 1).check(&tile(0, 9)).is_err());
         assert!(place(10, 1).check(&tile(MIN_STRIPE_COLUMNS, 0)).is_err());

@@ -59,7 +59,7 @@ impl PackedSheet {
             sheet: import.sheet,
             moves,
             stripes: StripeIndex::of_import(&import.tile_index)?,
-            formulas: None,
+            formulas: import.formulas,
             reads: None,
         })
     }

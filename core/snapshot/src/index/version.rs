@@ -37,8 +37,9 @@ impl Body for SpanMap<RowIndex> {
     }
 }
 
-/// Imported sheets have no second version. Their tiles contain texts of formulas.
 impl Body for StripeIndex {
+    const NEWEST_VERSION: u32 = VERSION_2;
+
     fn version(&self) -> u32 {
         match self {
             Self::Inline(stripes) => stripes.version(),

@@ -9,7 +9,7 @@ use cellar_formula::reference::Reference;
 use cellar_formula::{Formula, Template};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::metadata::Tabs;
-use cellar_sheet::operation::SheetId;
+use cellar_sheet::operation::{NamesInFile, SheetId, SheetsOfFile};
 
 /// Moves the formulas of a level to the coordinates of the newest level.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +21,8 @@ pub struct FormulaMapping {
     pub moves: Arc<MovedLines>,
     /// Names of the sheets, to which the names in texts of formulas refer.
     pub tabs: Arc<Tabs>,
+    /// The sheets that the formulas of an imported sheet name, or `None` if the level is not imported.
+    pub file: Option<Arc<SheetsOfFile>>,
 }
 
 /// A formula as a tile stores it.
@@ -37,16 +39,6 @@ impl<'a> StoredFormula<'a> {
     pub(crate) fn at(column: &'a TileColumn, row: u32) -> Option<Self> {
         let template = column.templates.at(row).map(Self::Template);
         template.or_else(|| column.formulas.at(row).map(Self::Text))
-    }
-
-    /// Returns the formula as a template, or `None` if the text is no formula.
-    pub(crate) fn to_template(self, cell: CellName, tabs: &Tabs) -> Option<Template> {
-        match self {
-            Self::Text(text) => {
-                Formula::parse(text, tabs).ok().map(|formula| Template::of(&formula, cell))
-            }
-            Self::Template(encoded) => Template::decode(encoded.to_owned()).ok(),
-        }
     }
 }
 
@@ -70,10 +62,11 @@ impl FormulaMapping {
         if let StoredFormula::Template(encoded) = formula
             && from == to
             && self.moves.is_identity()
+            && self.file.is_none()
         {
             return column.templates.push(to.row, encoded);
         }
-        match (formula, formula.to_template(from, &self.tabs)) {
+        match (formula, self.to_template(formula, from)) {
             (_, Some(template)) => {
                 column.templates.push(to.row, self.moved(&template, from, to).encoded());
             }
@@ -81,6 +74,33 @@ impl FormulaMapping {
                 column.texts.push(to.row, text);
             }
         }
+    }
+
+    /// Returns a stored formula as a template, or `None` if the text is no formula.
+    pub(crate) fn to_template(
+        &self,
+        formula: StoredFormula<'_>,
+        cell: CellName,
+    ) -> Option<Template> {
+        match formula {
+            StoredFormula::Text(text) => self.parse(text).map(|text| Template::of(&text, cell)),
+            StoredFormula::Template(encoded) => self.decode(encoded),
+        }
+    }
+
+    fn parse(&self, text: &str) -> Option<Formula> {
+        let names = NamesInFile { file: self.file.as_deref(), tabs: &self.tabs };
+        Formula::parse(text, &names).ok()
+    }
+
+    /// Returns the template with the numbers of the sheets that it names, or `None` if it is
+    /// malformed.
+    pub(crate) fn decode(&self, encoded: &str) -> Option<Template> {
+        let template = Template::decode(encoded.to_owned()).ok()?;
+        let Some(file) = self.file.as_ref().filter(|file| !file.is_empty()) else {
+            return Some(template);
+        };
+        Some(template.with_sheet_numbers(|name| file.number(name)))
     }
 
     fn moved(&self, template: &Template, from: CellName, to: CellName) -> Template {
@@ -93,8 +113,8 @@ impl FormulaMapping {
     /// Returns whether all formulas of a tile can stay as they are stored. `from` and `to` are the
     /// top left corner of the tile in the level and in the newest level.
     pub(super) fn keeps_formulas(&self, tile: &Tile, from: CellName, to: CellName) -> bool {
-        self.moves.is_identity()
-            || tile.columns.iter().all(|column| self.keeps_column(column, from, to))
+        let are_unchanged = self.moves.is_identity() && self.file.is_none();
+        are_unchanged || tile.columns.iter().all(|column| self.keeps_column(column, from, to))
     }
 
     fn keeps_column(&self, column: &TileColumn, from: CellName, to: CellName) -> bool {
@@ -104,14 +124,20 @@ impl FormulaMapping {
         };
         let keeps_template = |(row, encoded): (u32, &str)| {
             let (from, to) = (place(from, row), place(to, row));
-            Template::decode(encoded.to_owned())
-                .is_ok_and(|template| self.moved(&template, from, to) == template)
+            self.decode(encoded)
+                .is_some_and(|template| self.moved(&template, from, to).encoded() == encoded)
         };
-        let has_no_reference = |(_, text): (u32, &str)| match Formula::parse(text, &*self.tabs) {
-            Ok(formula) => formula.references().next().is_none(),
-            Err(_) => true,
+        let has_no_reference = |(_, text): (u32, &str)| match self.parse(text) {
+            Some(formula) => formula.references().next().is_none(),
+            None => true,
         };
-        column.templates.iter().all(keeps_template) && column.formulas.iter().all(has_no_reference)
+        let keeps_templates = if self.moves.is_identity() && from == to {
+            let same_in_all_rows = |encoded| keeps_template((0, encoded));
+            column.templates.distinct().all(same_in_all_rows)
+        } else {
+            column.templates.iter().all(keeps_template)
+        };
+        keeps_templates && column.formulas.iter().all(has_no_reference)
     }
 }
 

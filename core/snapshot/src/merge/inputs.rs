@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::formulas::FormulaMapping;
 use super::window::OlderLevels;
-use crate::fold::FoldedSheet;
+use crate::fold::{FoldedSheet, ImportedFormulas};
 use crate::level::{LevelSheet, SheetMoves, StoredTile, Stripe, StripeTile};
 use crate::tile::Tile;
 use cellar_formula::changes::MovedLines;
@@ -42,9 +42,9 @@ pub struct LevelInput {
     pub cells: LevelCells,
     /// Index of the level among the merged levels of all sheets, oldest first.
     pub level_index: usize,
-    /// For an imported sheet, how the rows and columns of all sheets move after the import. `None`
-    /// if they move as in the newer levels.
-    pub moves_after_import: Option<Arc<MovedLines>>,
+    /// Context of the formulas of an imported sheet. `None` if the level is not imported: rows and
+    /// columns then move as in the newer levels.
+    pub imported_formulas: Option<ImportedFormulas>,
 }
 
 /// Location of a level's cells.
@@ -103,11 +103,13 @@ impl MovesToNewest {
     pub(crate) fn formula_mappings(&self, input: &SheetInput) -> Vec<FormulaMapping> {
         let to_mapping = |level: &LevelInput| {
             let moves_to_newest = self.moves_by_level.get(&level.level_index);
-            let moves = level.moves_after_import.as_ref().or(moves_to_newest);
+            let imported = level.imported_formulas.as_ref();
+            let moves = imported.map(|formulas| &formulas.moves).or(moves_to_newest);
             FormulaMapping {
                 sheet: input.sheet,
                 moves: moves.cloned().unwrap_or_default(),
                 tabs: Arc::clone(&input.tabs),
+                file: imported.map(|formulas| Arc::clone(&formulas.file)),
             }
         };
         input.levels.iter().map(to_mapping).collect()
@@ -132,7 +134,7 @@ impl LevelInput {
     /// Returns the merge input for a level that is not imported.
     #[must_use]
     pub fn new(moves: SheetMoves, cells: LevelCells, level_index: usize) -> Self {
-        Self { moves, cells, level_index, moves_after_import: None }
+        Self { moves, cells, level_index, imported_formulas: None }
     }
 
     /// Returns the merge input for a level whose tiles are chunks, or `None` if a tile is stored

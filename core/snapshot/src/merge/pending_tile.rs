@@ -24,7 +24,8 @@ const INITIAL_DENSITY: u64 = 4 * DENSITY_CELLS;
 /// Merged cells of a stripe that are not in a finished tile yet, in output coordinates.
 #[derive(Debug, Clone)]
 pub(super) struct PendingTile {
-    /// Sheet of the cells, or `None` if the index of the tiles contains no formulas.
+    /// Sheet of the cells, or `None` if it is not known. The index of the tiles then contains only the
+    /// number of formulas.
     sheet: Option<SheetId>,
     columns: Span,
     tile: Tile,
@@ -122,7 +123,10 @@ impl PendingTile {
             rows: Span { first: first_row, count: end_row - first_row },
             cells: saturate_u32(cell_count),
             stored: StoredTile::Chunk(object.chunk),
-            formulas: self.sheet.map(|sheet| TileFormulas::of_tile(&cells, corner, sheet)),
+            formulas: Some(match self.sheet {
+                Some(sheet) => TileFormulas::of_tile(&cells, corner, sheet),
+                None => TileFormulas::counted(saturate_u32(cells.formula_count())),
+            }),
         };
         Ok(Some(FinishedTile { tile, object }))
     }

@@ -255,6 +255,10 @@ impl StripeMerge {
         let keep = |formulas: &TileFormulas| {
             formulas.count == 0 || formulas.reads.keep_templates(&mapping.moves, from, to)
         };
+        if mapping.file.is_some() {
+            // The formulas may name sheets of the file, and the index does not say what they read.
+            return tile.formulas.as_ref().is_some_and(|formulas| formulas.count == 0);
+        }
         mapping.moves.is_identity() || tile.formulas.as_ref().is_some_and(keep)
     }
 

@@ -20,6 +20,7 @@ pub struct SheetWriter {
     stripes: BTreeMap<u32, StripeWriter>,
     extent: Extent,
     cells: u64,
+    formulas: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub struct WrittenSheet {
     pub extent: Extent,
     /// Number of cells.
     pub cells: u64,
+    /// Number of formulas.
+    pub formulas: u64,
 }
 
 impl SheetWriter {
@@ -67,6 +70,7 @@ impl SheetWriter {
 
     fn append_block(&mut self, block: Tile) {
         self.cells += to_u64(block.cell_count());
+        self.formulas += to_u64(block.formula_count());
         for (stripe_index, stripe_cells) in split_by_stripe(block) {
             self.extend_extent(&stripe_cells);
             let stripe =
@@ -104,7 +108,8 @@ impl SheetWriter {
     ) -> Result<(WrittenSheet, Vec<PackedObject>), RowTooLarge> {
         let mut chunks = Vec::new();
         let mut written_stripes = Vec::new();
-        for mut stripe in self.stripes.into_values() {
+        let Self { stripes, extent, cells, formulas } = self;
+        for mut stripe in stripes.into_values() {
             while !stripe.pending.is_empty() {
                 chunks.extend(stripe.cut_tile(encode_tile)?);
             }
@@ -112,9 +117,7 @@ impl SheetWriter {
                 written_stripes.push(Stripe { columns: stripe.columns, tiles: stripe.tiles });
             }
         }
-        let sheet =
-            WrittenSheet { stripes: written_stripes, extent: self.extent, cells: self.cells };
-        Ok((sheet, chunks))
+        Ok((WrittenSheet { stripes: written_stripes, extent, cells, formulas }, chunks))
     }
 
     fn pending_bytes(&self) -> usize {

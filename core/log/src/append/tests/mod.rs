@@ -3,6 +3,7 @@
 mod edges;
 mod effect;
 mod formulas;
+mod imports;
 mod merge;
 mod model;
 mod transform;

@@ -46,6 +46,12 @@ impl UndoBuilder<'_> {
 
     /// Fills the restored sheets. Formulas may refer to other restored sheets.
     pub(super) fn restore_contents_of_sheets(&mut self) {
+        for operation in &mut self.operations {
+            if let Operation::ImportSheet(import) = operation {
+                let number_of = |sheet| Some(self.restored.get(&sheet).copied().unwrap_or(sheet));
+                *import = import.clone().with_sheet_numbers(number_of);
+            }
+        }
         for (old_id, new_id) in std::mem::take(&mut self.without_contents) {
             if let Some(deleted_sheet) = self.before.sheet(old_id) {
                 self.copy_contents(new_id, deleted_sheet);
@@ -74,7 +80,10 @@ impl UndoBuilder<'_> {
     ) -> SheetId {
         let sheet = self.workbook.tabs().next_sheet();
         let (name, replaces) = (name.to_owned(), Some(blank_sheet));
-        let import = ImportSheet { sheet, name, replaces, ..restorable.import.clone() };
+        let deleted_sheet = restorable.import.sheet;
+        let number_of = |named| Some(if named == deleted_sheet { sheet } else { named });
+        let restored = restorable.import.clone().with_sheet_numbers(number_of);
+        let import = ImportSheet { sheet, name, replaces, ..restored };
         self.push(Operation::ImportSheet(import));
         for edit in &restorable.edits {
             self.push(on_sheet(edit.clone(), sheet));

@@ -15,19 +15,19 @@ use cellar_formula::reference::Reference;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ClearRange, DeleteSpans, ImportSheet, SetName, Span, Spans};
 
-const ALL_FORMULAS: DependentBounds =
+pub(super) const ALL_FORMULAS: DependentBounds =
     DependentBounds { formulas: usize::MAX, tiles: MAX_DEPENDENT_TILES };
 
 /// Objects that a search has loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct LoadedObjects {
-    tiles: usize,
+pub(super) struct LoadedObjects {
+    pub(super) tiles: usize,
     others: usize,
     most_tiles_at_once: usize,
 }
 
 impl Store {
-    fn formulas_reading(
+    pub(super) fn formulas_reading(
         &self,
         tail: &[Operation],
         areas: &[SheetArea],
@@ -370,7 +370,7 @@ fn import_of_tiles(store: &mut Store, count: usize) -> Operation {
             rows: Span { first: row, count: 1 },
             cells: 1,
             stored: StoredTile::Chunk(object.chunk),
-            formulas: None,
+            formulas: Some(crate::TileFormulas::counted(1)),
         });
         store.put(object.chunk.hash, object.stored);
     }
@@ -385,6 +385,8 @@ fn import_of_tiles(store: &mut Store, count: usize) -> Operation {
         replaces: Some(SheetId::FIRST),
         extent: Extent { rows: u32::try_from(count).unwrap(), columns: 1 },
         cells: u64::try_from(count).unwrap(),
+        formulas: None,
+        sheets: BTreeMap::new(),
         tile_index,
     })
 }

@@ -157,7 +157,7 @@ fn import(store: &mut Store, sheet: u32, replaces: Option<u32>, formulas: &[&str
         rows: Span { first: 0, count: rows },
         cells: rows,
         stored: StoredTile::Chunk(object.chunk),
-        formulas: None,
+        formulas: Some(crate::TileFormulas::counted(rows)),
     };
     store.put(object.chunk.hash, object.stored);
     let stripes = [Stripe { columns: Span { first: 0, count: 128 }, tiles: vec![place] }];
@@ -168,6 +168,8 @@ fn import(store: &mut Store, sheet: u32, replaces: Option<u32>, formulas: &[&str
         replaces: replaces.map(SheetId),
         extent: Extent { rows, columns: 1 },
         cells: u64::from(rows),
+        formulas: None,
+        sheets: BTreeMap::new(),
         tile_index,
     })
 }
@@ -212,23 +214,4 @@ fn imported_formulas_follow_the_rows_that_move_after_the_import() {
         store.compact(&last);
         store.assert_shows_model(&[], &model, &ALL);
     }
-}
-
-#[test]
-fn an_import_with_templates_is_refused() {
-    let mut column = TileColumn::new(0);
-    column.values.push(0, TileValue::Number(1.0));
-    column.templates.push(0, "=1");
-    let tile = Tile { columns: vec![column] };
-    let chunk = chunk_of(&tile).unwrap().chunk;
-    let place = crate::index::ChildTile { chunk, rows: 1, cells: 1 };
-    assert!(place.check(&tile).is_err());
-    let tile = StripeTile {
-        rows: Span { first: 0, count: 1 },
-        cells: 1,
-        stored: StoredTile::Chunk(chunk),
-        formulas: Some(crate::TileFormulas { count: 1, ..Default::default() }),
-    };
-    let stripes = [Stripe { columns: Span { first: 0, count: 128 }, tiles: vec![tile] }];
-    assert!(crate::index::pack_import(&stripes).is_err());
 }

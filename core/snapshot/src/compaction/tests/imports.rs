@@ -62,6 +62,8 @@ impl File {
             replaces: self.replaces,
             extent: written.extent,
             cells: written.cells,
+            formulas: Some(written.formulas),
+            sheets: BTreeMap::new(),
             tile_index: index,
         })
     }
@@ -226,6 +228,8 @@ fn cells_of_a_tile_beyond_its_place_are_ignored() {
         replaces: None,
         extent: Extent { rows: 7, columns: 2 },
         cells: 14,
+        formulas: None,
+        sheets: BTreeMap::new(),
         tile_index: index,
     });
     let mut workbook = Workbook::default();

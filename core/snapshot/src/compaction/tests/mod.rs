@@ -3,6 +3,7 @@
 mod budgets;
 mod dependents;
 mod formulas;
+mod import_formulas;
 mod imports;
 mod outdated;
 mod touched;

@@ -49,7 +49,8 @@ pub(super) fn formula_mapping(
         let own = level.sheets.iter().map(|sheet| (sheet.sheet, sheet.moves.lines()));
         older.then(&own.collect())
     });
-    FormulaMapping { sheet, moves: Arc::new(moves), tabs: Arc::new(metadata.tabs.clone()) }
+    let tabs = Arc::new(metadata.tabs.clone());
+    FormulaMapping { sheet, moves: Arc::new(moves), tabs, file: None }
 }
 
 impl World {

@@ -7,6 +7,8 @@ mod refusals;
 mod search;
 pub(crate) mod texts;
 
+use std::collections::BTreeMap;
+
 use cellar_base::limits::{MAX_UPLOAD_AGE_S, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{ImportSheet, Span};
@@ -111,6 +113,8 @@ impl Sheet {
             replaces: None,
             extent: Extent { rows: self.rows, columns: self.columns },
             cells: 1,
+            formulas: None,
+            sheets: BTreeMap::new(),
             tile_index: self.stripes.to_import().unwrap(),
         })
     }

@@ -127,6 +127,8 @@ impl Content {
             replaces: None,
             extent: self.extent,
             cells: u64::try_from(self.cells.len()).unwrap_or(u64::MAX),
+            formulas: Some(0),
+            sheets: BTreeMap::new(),
             tile_index: self.packed.clone(),
         })
     }
