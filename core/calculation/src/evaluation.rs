@@ -58,31 +58,46 @@ impl Calculation {
             self.order.open_last();
             self.cells.set_state(segment, FormulaState::Open);
         }
-        let is_run = !segment.is_cell();
-        let inputs = self.inputs(segment, &parsed);
-        if is_run || !waiting.is_open {
+        if !segment.is_cell() {
+            return self.evaluate_run_of(segment, &parsed, waiting.is_by_rows);
+        }
+        if !waiting.is_open {
+            let inputs = self.inputs(segment, &parsed);
             let windows = windows_to_prepare(&self.workbook, &self.cells, &inputs);
             if !windows.is_empty() {
                 return self.load(windows);
             }
         }
-        if is_run {
-            let needed = self.certain_needs(&inputs);
-            if !needed.is_empty() {
-                self.arrange(&needed);
-                return None;
-            }
+        self.evaluate_rows(segment, &parsed)
+    }
+
+    /// Evaluates a segment of several cells. It first waits for all cells that each formula reads.
+    fn evaluate_run_of(
+        &mut self,
+        segment: Segment,
+        parsed: &ParsedFormula,
+        is_by_rows: bool,
+    ) -> Option<CalculationStep> {
+        let inputs = self.inputs(segment, parsed);
+        let windows = windows_to_prepare(&self.workbook, &self.cells, &inputs);
+        if !windows.is_empty() {
+            return self.load(windows);
         }
-        if is_run && !waiting.is_by_rows {
-            match self.evaluate_columns(segment, &parsed) {
+        let needed = self.certain_needs(&inputs);
+        if !needed.is_empty() {
+            self.arrange(&needed);
+            return None;
+        }
+        if !is_by_rows {
+            match self.evaluate_columns(segment, parsed) {
                 ColumnsOutcome::Finished => return None,
                 ColumnsOutcome::Needs(need) => {
-                    return self.handle_need(segment.first(), &inputs, need);
+                    return self.handle_need(segment, segment.first(), parsed, need);
                 }
                 ColumnsOutcome::ByRows => self.order.evaluate_last_by_rows(),
             }
         }
-        self.evaluate_rows(segment, &parsed, &inputs)
+        self.evaluate_rows(segment, parsed)
     }
 
     fn inputs(&self, segment: Segment, parsed: &ParsedFormula) -> Vec<InputArea> {
@@ -166,7 +181,6 @@ impl Calculation {
         &mut self,
         segment: Segment,
         parsed: &ParsedFormula,
-        inputs: &[InputArea],
     ) -> Option<CalculationStep> {
         for key in segment.keys() {
             self.order.advance_last(key.cell.row);
@@ -193,7 +207,7 @@ impl Calculation {
                     let staleness = Staleness::because_of(StaleCause::LongTexts);
                     self.mark_stale(Segment::cell(key), staleness);
                 }
-                (Some(need), _) => return self.handle_need(key, inputs, need),
+                (Some(need), _) => return self.handle_need(segment, key, parsed, need),
                 (None, Ok(EvaluationOutcome::Value(value))) => self.finish(key, value, parsed),
                 (None, Ok(EvaluationOutcome::Array(array))) => {
                     self.finish_array(key, array.rows, array.columns);
@@ -222,12 +236,16 @@ impl Calculation {
     /// Has the formulas on top of the stack wait for cells or formulas.
     fn handle_need(
         &mut self,
+        segment: Segment,
         key: CellKey,
-        inputs: &[InputArea],
+        parsed: &ParsedFormula,
         need: Need,
     ) -> Option<CalculationStep> {
         match need {
-            Need::Blocks(missing) => self.load(missing.windows(&self.workbook, inputs)),
+            Need::Blocks(missing) => {
+                let inputs = self.inputs(segment, parsed);
+                self.load(missing.windows(&self.workbook, &inputs))
+            }
             Need::Formulas(needed) => {
                 self.arrange(&needed);
                 None

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod cycles;
+mod long_runs;
 mod random;
 mod runs;
 mod world;
