@@ -89,7 +89,7 @@ fn columns_that_read_each_other_row_by_row_are_no_cycle() {
     assert_eq!((last.value, last.is_stale), (number(2.0 * f64::from(100 + rows - 1)), false));
 }
 
-/// A running total of which one cell far below is requested.
+/// Only the last cell of a running total is requested.
 #[test]
 fn a_request_for_one_cell_calculates_the_cells_above_it_once() {
     let rows = 3 * BLOCK_ROWS;

@@ -165,7 +165,14 @@ fn calculated(
         for asked in windows {
             let (tile, _) = imported.bucket.ready(|objects| {
                 let (sheet, window) = (asked.sheet, &asked.window);
-                Ok(view::read_window(Some(root), tail, &metadata.tabs, sheet, window, objects)?)
+                Ok(view::read_window_with_templates(
+                    Some(root),
+                    tail,
+                    &metadata.tabs,
+                    sheet,
+                    window,
+                    objects,
+                )?)
             })?;
             calculation.supply(&asked, tile);
         }
