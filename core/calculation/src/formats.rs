@@ -11,6 +11,7 @@ use crate::block::BLOCK_ROWS;
 use crate::calculation::Calculation;
 use crate::cells::block_of;
 use crate::formulas::ParsedFormula;
+use crate::result_format::FormatSource;
 use crate::run::StateView;
 use crate::segment::Segment;
 use crate::workbook::CellKey;
@@ -23,22 +24,25 @@ impl Calculation {
         key: CellKey,
         parsed: &ParsedFormula,
     ) -> Option<Arc<str>> {
-        if self.format_of_cell(key).is_some() {
+        if self.format_of_cell(key, FormatSource::Result).is_some() {
             return None;
         }
-        parsed.format_in(key.cell, |reference, cell| {
+        parsed.format_in(key.cell, |reference, cell, source| {
             let sheet = reference.sheet_number(key.sheet)?;
-            self.format_of_cell(CellKey { sheet, cell }).filter(|format| **format != *GENERAL)
+            let format = self.format_of_cell(CellKey { sheet, cell }, source);
+            format.filter(|format| **format != *GENERAL)
         })
     }
 
     /// Returns the number format of a cell. A format set on the cell or derived for its result
     /// takes precedence over the format of a range.
-    fn format_of_cell(&self, key: CellKey) -> Option<Arc<str>> {
+    fn format_of_cell(&self, key: CellKey, source: FormatSource) -> Option<Arc<str>> {
         let own = self.cells.block(key.sheet, key.cell).and_then(|(block, row)| {
             let of_result = block.run_at(row).and_then(|placed| {
                 match placed.run.state((row - placed.first) as usize) {
-                    StateView::Calculated(Some(explanation)) => explanation.format.clone(),
+                    StateView::Calculated(Some(explanation)) if source == FormatSource::Result => {
+                        explanation.format.clone()
+                    }
                     _ => None,
                 }
             });

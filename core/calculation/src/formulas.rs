@@ -8,7 +8,7 @@ use cellar_formula::reference::{Area, Coordinate, Ends, Reference};
 use cellar_functions::{Formula, SyntaxError};
 use cellar_grid::a1::CellName;
 
-use crate::result_format::result_format;
+use crate::result_format::{FormatSource, result_format};
 use crate::workbook::CalculatedWorkbook;
 
 /// The formula of a cell, or of several cells of a filled column.
@@ -49,7 +49,7 @@ impl ParsedFormula {
             Some(origin) => Formula::of_copies(&parsed, workbook, origin),
             None => Formula::of(&parsed, workbook),
         };
-        let default_format = result_format(parsed.expression(), |_| None);
+        let default_format = result_format(parsed.expression(), |_, _| None);
         let reads_cell_above = origin.is_some() && formula.reads_cell_above();
         Ok(Self { formula, parsed, origin, default_format, reads_cell_above })
     }
@@ -59,10 +59,10 @@ impl ParsedFormula {
     pub(crate) fn format_in(
         &self,
         cell: CellName,
-        format_of: impl Fn(&Reference, CellName) -> Option<Arc<str>>,
+        format_of: impl Fn(&Reference, CellName, FormatSource) -> Option<Arc<str>>,
     ) -> Option<Arc<str>> {
-        result_format(self.parsed.expression(), |reference| {
-            format_of(reference, self.first_cell(&reference.area, cell)?)
+        result_format(self.parsed.expression(), |reference, source| {
+            format_of(reference, self.first_cell(&reference.area, cell)?, source)
         })
     }
 

@@ -37,18 +37,59 @@ const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
     ("_XLFN.XLOOKUP", 2),
 ];
 
+/// Functions of [`FORMAT_ARGUMENTS`] that may not read the argument. Sorted.
+const UNREAD_ARGUMENTS: [&str; 10] = [
+    "CHOOSE",
+    "IF",
+    "INDEX",
+    "MAXIFS",
+    "MINIFS",
+    "OFFSET",
+    "SUBTOTAL",
+    "SUMIFS",
+    "XLOOKUP",
+    "_XLFN.XLOOKUP",
+];
+
+/// Which number formats of a cell count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FormatSource {
+    /// Also the format of the result of its formula.
+    Result,
+    /// Only the format that is set on the cell or on a range. The formula of a cell that is not read
+    /// has no result at some times and has one at others.
+    Set,
+}
+
 /// Returns the number format of a formula's result, or `None` for `General`. `format_of` returns
 /// the number format of the first cell of a reference.
 pub(crate) fn result_format(
     expression: &Expression,
-    format_of: impl Fn(&Reference) -> Option<Arc<str>>,
+    format_of: impl Fn(&Reference, FormatSource) -> Option<Arc<str>>,
 ) -> Option<Arc<str>> {
-    let mut formats: Vec<Option<Arc<str>>> = Vec::with_capacity(expression.nodes().len());
+    let node_count = expression.nodes().len();
+    let mut formats: Vec<Option<Arc<str>>> = Vec::with_capacity(node_count);
+    let mut set_formats: Vec<Option<Arc<str>>> = Vec::with_capacity(node_count);
     for node in expression.nodes() {
-        let format = Operands(&formats).format(node, &format_of);
+        let of_set = |reference: &Reference| format_of(reference, FormatSource::Set);
+        let set_format = Operands(&set_formats).format(node, &of_set);
+        let format = if may_leave_argument_unread(node) {
+            set_format.clone()
+        } else {
+            let of_result = |reference: &Reference| format_of(reference, FormatSource::Result);
+            Operands(&formats).format(node, &of_result)
+        };
         formats.push(format);
+        set_formats.push(set_format);
     }
     formats.pop().flatten()
+}
+
+fn may_leave_argument_unread(node: &Node) -> bool {
+    match node {
+        Node::Call { function, .. } => UNREAD_ARGUMENTS.binary_search(&function.as_str()).is_ok(),
+        _ => false,
+    }
 }
 
 /// The formats of all nodes that precede a node. They include the node's operands.
@@ -118,7 +159,7 @@ mod tests {
     /// decimal places.
     fn format(text: &str) -> Option<String> {
         let formula = Formula::parse(text, &NoSheets).unwrap();
-        let format_of = |reference: &Reference| {
+        let format_of = |reference: &Reference, _| {
             let cell = match reference.area {
                 Area::Cell { column, .. } => column.index,
                 _ => reference.area.rectangle()?.first.column,
@@ -153,7 +194,25 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_that_may_not_be_read_has_only_its_set_format() {
+        let format = |text: &str| {
+            let formula = Formula::parse(text, &NoSheets).unwrap();
+            let of_results =
+                |_: &Reference, source| (source == FormatSource::Result).then(|| Arc::from(DATE));
+            result_format(formula.expression(), of_results)
+        };
+        for text in ["=A1", "=SUM(A1:A9)+1", "=IFERROR(A1,B1)", "=ABS(A1)"] {
+            assert!(format(text).is_some(), "{text}");
+        }
+        for text in
+            ["=IF(C1,A1,B1)", "=IF(C1,A1+1,B1)+2", "=INDEX(A1:A9,2)", "=SUM(OFFSET(A1,1,0))"]
+        {
+            assert_eq!(format(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn the_names_of_functions_are_sorted() {
-        assert!(FORMAT_ARGUMENTS.is_sorted());
+        assert!(FORMAT_ARGUMENTS.is_sorted() && UNREAD_ARGUMENTS.is_sorted());
     }
 }

@@ -8,6 +8,7 @@ use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::objects::Fetch;
+use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::root::Root;
 use cellar_snapshot::view;
 

@@ -10,6 +10,7 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::metadata::{SheetMetadata, SheetNumbers, Tabs, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::merge::Window;
+use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue};
 
 use crate::clock::Stopwatch;
@@ -106,7 +107,10 @@ fn calculated(
 ) -> Result<Calculated, Failure> {
     let sheet = SheetId::FIRST;
     let templates = Templates::new(formula, columns.clone())?;
-    let mut calculation = Calculation::new(CalculatedWorkbook::new(&metadata(rows), 0, 1));
+    let mut calculation = {
+        let workbook = CalculatedWorkbook::new(&metadata(rows), 0, 1);
+        Calculation::new(workbook, OutdatedAreas::everything())
+    };
     let mut clock = Stopwatch::default();
     let (mut count, mut last) = (0_u64, 0.0);
     for first_row in (0..rows).step_by(TILE_ROWS as usize) {

@@ -28,8 +28,11 @@ fn push_formula(column: &mut TileColumn, row: u32, text: &str) {
     }
 }
 
+/// Cells with their row and column.
+type PlacedCells = Vec<((u32, u32), Cell)>;
+
 /// A column of formulas. The rows from the last formula on, up to `rows`, have the last formula.
-fn column_of(formulas: &[String], rows: u32) -> (Tile, Vec<((u32, u32), Cell)>) {
+fn column_of(formulas: &[String], rows: u32) -> (Tile, PlacedCells) {
     let (mut column, mut cells) = (TileColumn::new(0), Vec::new());
     for row in 0..rows {
         let index = usize::try_from(row).unwrap().min(formulas.len() - 1);

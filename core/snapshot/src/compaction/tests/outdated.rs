@@ -115,7 +115,7 @@ fn filled_rows(rows: std::ops::Range<u32>, texts: [&dyn Fn(u32) -> String; 2]) -
 }
 
 fn noisy_rows_in(column: u32, rows: std::ops::Range<u32>) -> Operation {
-    let Operation::SetCells(mut set) = noisy_rows(rows) else { unreachable!() };
+    let Operation::SetCells(mut set) = noisy_rows(rows) else { panic!("cells") };
     set.cells.iter_mut().for_each(|cell| cell.column = column);
     Operation::SetCells(set)
 }
@@ -208,7 +208,7 @@ fn a_search_loads_a_limited_number_of_tiles() {
     let store_with = |count: u32| {
         let mut formulas = long_formulas(count);
         for operation in &mut formulas {
-            let Operation::SetCells(set) = operation else { unreachable!() };
+            let Operation::SetCells(set) = operation else { panic!("cells") };
             set.cells.iter_mut().for_each(|cell| cell.row *= 10);
         }
         let mut store = Store::default();
@@ -229,7 +229,7 @@ fn a_search_loads_a_limited_number_of_tiles() {
 }
 
 fn on_sheet(sheet: u32, operation: Operation) -> Operation {
-    let Operation::SetCells(set) = operation else { unreachable!() };
+    let Operation::SetCells(set) = operation else { panic!("cells") };
     Operation::SetCells(SetCells { sheet: SheetId(sheet), ..set })
 }
 
