@@ -1,6 +1,6 @@
 //! Describes operations in a few words, for messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "cli")]
 use cellar_api::wire::SheetsReply;
@@ -13,7 +13,7 @@ use cellar_sheet::operation::{
     CellEdit, ImportSheet, InsertBefore, Operation, Revert, SheetId, Span, Spans,
 };
 
-use crate::text::escape_shortened;
+use crate::text::{escape, escape_shortened};
 
 const MAX_TEXT_CHARACTERS: usize = 40;
 /// Maximum number of phrases in a description, and of spans in a phrase. Further phrases or spans
@@ -189,7 +189,7 @@ fn describe_with_sheet_names(operation: &Operation, sheet_names: &SheetNames) ->
             Some(formula) => format!("named {} {}", shorten(formula), shorten(&set.name)),
             None => format!("deleted name {}", shorten(&set.name)),
         },
-        Operation::Rejected(rejection) => format!("rejected: {}", shorten(&rejection.detail)),
+        Operation::Rejected(rejection) => format!("rejected: {}", escape(&rejection.detail)),
     }
 }
 
@@ -281,13 +281,13 @@ fn last_index(span: Span) -> u32 {
 }
 
 /// Returns the names of rows, such as `row 3` or `rows 3:5, 9`.
-fn row_list(spans: &Spans) -> String {
+pub(crate) fn row_list(spans: &Spans) -> String {
     let noun = if is_single(spans) { "row" } else { "rows" };
     format!("{noun} {}", list_spans(spans, row_number))
 }
 
 /// Returns the names of columns, such as `column C` or `columns A, C:D`.
-fn column_list(spans: &Spans) -> String {
+pub(crate) fn column_list(spans: &Spans) -> String {
     let noun = if is_single(spans) { "column" } else { "columns" };
     format!("{noun} {}", list_spans(spans, column_name))
 }
@@ -319,14 +319,20 @@ pub(crate) fn join_first(items: impl Iterator<Item = String>, item_count: usize)
     format!("{listed} and {} more", grouped(item_count - MAX_LISTED))
 }
 
-/// A single edit is described in full. For several edits, returns their number and range. Returns
-/// `None` if there are no edits. `prefix` comes before names of cells.
+/// A single edit is described in full. For several edits, returns their number and range, or the names
+/// of a few cells that do not fill their range. Returns `None` if there are no edits. `prefix` comes before names of cells.
 fn describe_cell_edits(edits: &[&CellEdit], prefix: &str) -> Option<String> {
     if let [edit] = edits {
         return Some(format!("{prefix}{}", describe_cell_edit(edit)));
     }
     let range = bounding_rectangle(edits)?;
-    Some(format!("{} cells {prefix}{range}", grouped(edits.len())))
+    let edit_count = u64::try_from(edits.len()).unwrap_or(u64::MAX);
+    if edits.len() > MAX_LISTED || range.area() == edit_count {
+        return Some(format!("{} cells {prefix}{range}", grouped(edits.len())));
+    }
+    let names: BTreeSet<(u32, u32)> = edits.iter().map(|edit| (edit.row, edit.column)).collect();
+    let names = names.into_iter().map(|(row, column)| CellName { row, column }.to_string());
+    Some(format!("cells {prefix}{}", names.collect::<Vec<_>>().join(", ")))
 }
 
 fn describe_cell_edit(edit: &CellEdit) -> String {
@@ -386,7 +392,16 @@ mod tests {
         let only_format = CellEdit { value: None, format, ..edit(0, 0, Value::Empty) };
         assert_eq!(described(vec![only_format]), "A1 formatted as 0.00");
         let corners = vec![edit(2, 1, Value::Empty), edit(1, 2, Value::Empty)];
-        assert_eq!(described(corners), "2 cells B2:C3");
+        assert_eq!(described(corners), "cells C2, B3");
+        let column = |rows: std::ops::Range<u32>| {
+            described(rows.map(|row| edit(row, 1, Value::Empty)).collect())
+        };
+        assert_eq!(column(1..3), "2 cells B2:B3");
+        let gap = |count| {
+            let rows = (0..count).map(|row| edit(2 * row, 1, Value::Empty));
+            described(rows.collect())
+        };
+        assert_eq!((gap(4).as_str(), gap(5).as_str()), ("cells B1, B3, B5, B7", "5 cells B1:B9"));
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn a_range_and_a_sheet_show_all_their_changes() {
     let expected = ["0.5 Costs!B2: empty -> \"elsewhere\"", "0.4 Costs: added the sheet"];
     assert_eq!(sheet, expected);
     let whole = lines(&done(&project, &["history", "--sheet", "Prices"]));
-    assert!(whole.contains(&"0.7 Prices: deleted rows 2".to_owned()), "{whole:?}");
+    assert!(whole.contains(&"0.7 Prices: deleted row 2".to_owned()), "{whole:?}");
     assert!(whole.contains(&"0.2 Sheet1: inserted rows 1:3".to_owned()), "{whole:?}");
     let missing = project.cellar(&["history", "Nowhere"]);
     assert!(missing.code == 1 && missing.stderr.contains("cellar sheets"), "{missing:?}");

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::catalog_commands::Person;
 use crate::journey::{Project, Run};
 
 fn done(project: &Project, arguments: &[&str]) -> Run {
@@ -22,6 +23,44 @@ fn other_user(project: &Project) -> Project {
     std::fs::create_dir(other.path(".cellar")).unwrap();
     std::fs::write(other.path(".cellar/profile.json"), profile).unwrap();
     other
+}
+
+/// Deletes a row of the current spreadsheet as another person.
+fn delete_row_as_bob(project: &Project, row: &str) {
+    done(project, &["share", "bob", "--role", "editor"]);
+    let id = json(project, &["details"])["id"].as_str().unwrap().to_owned();
+    Person::of(project, "bob").does(&["-s", &id, "rows", "delete", row]);
+}
+
+/// An undone edit is no change: the next undo reverses the edit before it.
+#[test]
+fn repeated_undos_take_back_one_edit_after_the_other() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    done(&project, &["set", "A1", "1"]);
+    done(&project, &["sheets", "add", "X"]);
+    done(&project, &["set", "X!A1", "5"]);
+    done(&project, &["undo"]);
+    let sheet = done(&project, &["undo"]);
+    assert_eq!(sheet.stdout, "undid 0.2: deleted sheet `X`   at 0.5\ntook back: 1 sheet\n");
+    assert!(!sheet.stderr.contains("Skipped"), "{sheet:?}");
+
+    // The same after a redo.
+    done(&project, &["undo", "0.5"]);
+    done(&project, &["sheets", "add", "Temp2"]);
+    done(&project, &["set", "Temp2!A1", "5"]);
+    done(&project, &["undo"]);
+    let sheet = done(&project, &["undo"]);
+    assert!(sheet.stdout.starts_with("undid 0.7: deleted sheet `Temp2`"), "{sheet:?}");
+
+    // A row that was deleted and restored is the row that it was.
+    done(&project, &["set", "A3", "three"]);
+    done(&project, &["rows", "delete", "3"]);
+    done(&project, &["undo"]);
+    let cell = done(&project, &["undo"]);
+    assert!(cell.stdout.starts_with("undid 0.11: Sheet1!A3 cleared"), "{cell:?}");
+    assert_eq!(json(&project, &["get", "A1:A3"])["texts"], serde_json::json!(["1"]));
 }
 
 /// Returns an incompressible text.
@@ -68,12 +107,13 @@ fn rows_columns_sheets_ranges_undo_history_and_diff() {
     done(&project, &["sheets", "delete", "Prices"]);
     assert_eq!(json(&project, &["sheets"])["sheets"].as_array().unwrap().len(), 1);
 
-    // The third row was deleted and restored by an undo: a new row with the same contents.
+    // The third row was deleted and restored by an undo, so it is the same row.
     let diff = project.cellar(&["diff", "0.1"]);
     assert_eq!(diff.code, 2, "{diff:?}");
-    for part in ["columns inserted: A", "  B3: empty -> 3.00", "  A3 before: 3 -> deleted"] {
+    for part in ["columns inserted: A", "  B3: 3 -> 3.00", "  C3: \"gone\" -> empty"] {
         assert!(diff.stdout.contains(part), "{part}: {diff:?}");
     }
+    assert!(!diff.stdout.contains("rows"), "{diff:?}");
     assert_eq!(project.cellar(&["diff", "0.1", "0.1"]).code, 0);
     let history = done(&project, &["history"]);
     for part in ["deleted row 5", "undid 0.3 (as: ", "added sheet `Costs`"] {
@@ -194,31 +234,32 @@ fn an_undo_goes_past_edits_of_which_nothing_is_still_there() {
     done(&project, &["create"]);
     done(&project, &["set", "A1", "one"]);
     done(&project, &["set", "A2", "two"]);
-    done(&project, &["rows", "delete", "2"]);
-    done(&project, &["undo"]);
-    // The restored row is a new row, without the changes of the second edit.
+    delete_row_as_bob(&project, "2");
     let undone = done(&project, &["undo"]);
     assert!(undone.stdout.starts_with("undid 0.1: A1 cleared"), "{undone:?}");
-    assert!(undone.stderr.contains("no longer have an effect: 0.2"), "{undone:?}");
+    assert!(
+        undone.stderr.contains("Skipped newer edits that can no longer be undone: 0.2"),
+        "{undone:?}"
+    );
     let none = project.cellar(&["undo"]);
-    assert!(none.code == 1 && none.stderr.contains("no longer have an effect: 0.2\n"), "{none:?}");
+    assert!(none.code == 1 && none.stderr.contains("of your newest edits: 0.2\n"), "{none:?}");
     done(&project, &["set", "A1", "three"]);
     let result = json(&project, &["undo"]);
-    assert_eq!((&result["undone"], &result["skipped"]), (&6.into(), &serde_json::json!([])));
+    assert_eq!((&result["undone"], &result["skipped"]), (&5.into(), &serde_json::json!([])));
     done(&project, &["set", "A1", "four"]);
 
     // An undo of an entry that is not an edit is refused before it is sent.
     let head = done(&project, &["head"]).stdout;
     for (position, why) in [
         ("0.0", "cannot undo 0.0: the spreadsheet was created"),
-        ("0.99", "cannot undo 0.99: position 0.99 does not exist; the newest is 0.8"),
+        ("0.99", "cannot undo 0.99: position 0.99 does not exist; the newest is 0.7"),
     ] {
         let run = project.cellar(&["undo", position]);
         assert!(run.code == 1 && run.stderr.contains(why), "{run:?}");
         assert!(!run.stderr.contains("undid"), "{run:?}");
     }
-    let again = project.cellar(&["undo", "0.3"]);
-    assert!(again.code == 1 && again.stderr.contains("0.3 is already undone"), "{again:?}");
+    let again = project.cellar(&["undo", "0.1"]);
+    assert!(again.code == 1 && again.stderr.contains("0.1 is already undone"), "{again:?}");
     assert_eq!(done(&project, &["head"]).stdout, head, "something was appended");
 }
 
@@ -232,8 +273,7 @@ fn an_undo_tries_ten_edits_and_no_more() {
         for value in 0..edits {
             done(&project, &["set", "A2", &value.to_string()]);
         }
-        done(&project, &["rows", "delete", "2"]);
-        done(&project, &["undo"]);
+        delete_row_as_bob(&project, "2");
         project.cellar(&["undo", "--json"])
     };
     let nine = gone(9);
@@ -275,7 +315,7 @@ fn sheets_have_their_names_in_what_is_told_about_them() {
     done(&project, &["sheets", "rename", "B", "Costs"]);
     done(&project, &["sheets", "delete", "Costs"]);
     let back = done(&project, &["undo"]);
-    assert!(back.stderr.contains("The recovered sheet has a new number"), "{back:?}");
+    assert!(back.stderr.contains("The sheet is recovered"), "{back:?}");
     let gone = done(&project, &["undo", "0.4"]);
     assert_eq!(gone.stdout, "undid 0.4: deleted sheet `Costs`   at 0.5\ntook back: 1 sheet\n");
     done(&project, &["sheets", "add", "C"]);

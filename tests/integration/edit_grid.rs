@@ -88,6 +88,18 @@ impl Terminal {
         }
     }
 
+    /// Waits until the command fails before it shows the grid, and returns its error on one line.
+    fn fails(mut self) -> String {
+        assert!(!self.child.wait().unwrap().success());
+        let begun = Instant::now();
+        while !self.reads.is_finished() {
+            assert!(begun.elapsed() < PATIENCE, "the process does not exit");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let is_word = |word: &&str| !["│", "×"].contains(word);
+        self.text().split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ")
+    }
+
     /// Quits the grid. The screen must be restored, except for the final messages, which are
     /// returned.
     fn quit(mut self) -> String {
@@ -105,6 +117,35 @@ impl Terminal {
         );
         self.text()
     }
+}
+
+/// A user without `cellar edit` before goes offline: errors and help say what to do.
+#[test]
+fn a_spreadsheet_is_opened_offline_only_after_it_was_opened_online() {
+    let Two { alice, bob, port } = Two::start();
+    assert_eq!(bob.cellar(&["set", "A1", "online"]).code, 0);
+    alice.kill();
+    let set = bob.cellar(&["set", "A1", "offline"]);
+    assert!(set.code == 1 && set.stderr.contains("must have opened"), "{set:?}");
+    let refused = Terminal::start(&bob, &[]).fails();
+    for part in ["never opened", "open it once", "while the server can be reached"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+    let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
+    assert_eq!(alice.synth(&again).code, 0);
+    let grid = Terminal::start(&bob, &[]);
+    grid.shows(&["1", "online"]);
+    grid.quit();
+    alice.kill();
+    let mut grid = Terminal::start(&bob, &[]);
+    grid.shows(&["1", "online"]);
+    grid.press("offline\r");
+    grid.shows(&["1 not sent", "offline"]);
+    assert!(grid.quit().contains("1 edit is not sent yet"));
+    assert_eq!(alice.synth(&again).code, 0);
+    assert_eq!(bob.cellar(&["sync"]).code, 0);
+    let cells = bob.cellar(&["get", "--range", "A1"]).stdout;
+    assert!(cells.contains("offline"), "{cells}");
 }
 
 struct Two {
@@ -156,6 +197,8 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
     hers.shows(&["2", "rent, 2026", "1250.5"]);
     hers.shows(&["1 not sent", "offline"]);
     assert!(hers.quit().contains("1 edit is not sent yet"), "the grid notes the unsent edit");
+    let offline = alice.cellar(&["sync"]);
+    assert!(offline.code == 1 && offline.stderr.contains("1 edit waits"), "{offline:?}");
     let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
     assert_eq!(alice.synth(&again).code, 0);
     let hers = Terminal::start(&alice, &[]);

@@ -55,6 +55,7 @@ mod login_commands;
 mod lost_replies;
 mod lost_texts;
 mod names;
+mod newcomer;
 mod offload_command;
 mod oidc;
 mod party;

@@ -55,7 +55,10 @@ fn an_import_is_undone_with_all_its_cells_after_later_edits_are_undone() {
     assert!(edit.stdout.ends_with("\ntook back: 1 cell\n"), "{edit:?}");
     let import = done(&project, &["undo"]);
     assert!(import.stdout.starts_with("undid 0.1: "), "{import:?}");
-    assert!(import.stdout.ends_with("\ntook back: 23,639 cells, 2 sheets\n"), "{import:?}");
+    assert!(
+        import.stdout.ends_with("\ntook back: 23,639 cells, 2 sheets (1 removed, 1 recovered)\n"),
+        "{import:?}"
+    );
     assert_eq!(sheets(&project), ["Sheet1"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, "");
     assert_eq!(json_of(&project, &["get", "--at", "0.4", "--range", "B2"])["texts"][0], "Thigpen");
@@ -106,7 +109,10 @@ fn one_sheet_is_reverted_and_keeps_its_place() {
 
     let reverted = done(&project, &["revert", "--to", "0.4", "--sheet", "costs"]);
     assert!(reverted.stdout.starts_with("reverted sheet `costs` to 0.4: "), "{reverted:?}");
-    assert!(reverted.stdout.ends_with("\ntook back: 3 cells, 2 sheets\n"), "{reverted:?}");
+    assert!(
+        reverted.stdout.ends_with("\ntook back: 3 cells, 2 sheets (1 removed, 1 recovered)\n"),
+        "{reverted:?}"
+    );
     assert_eq!(sheets(&project), ["Sheet1", "Costs", "Last"]);
     assert_eq!(
         (text(&project, "Costs!A1"), text(&project, "Last!A1")),
@@ -242,7 +248,10 @@ fn a_large_import_that_was_replaced_comes_back_as_it_was() {
     assert_eq!(done(&project, &["export", "-"]).stdout, "wrong,file\n");
     // 23,639 cells do not fit one entry, but a reference to the imported chunks does.
     let reverted = done(&project, &["revert", "--to", "0.2", "--sheet", "airports"]);
-    assert!(reverted.stdout.ends_with("\ntook back: 23,641 cells, 2 sheets\n"), "{reverted:?}");
+    assert!(
+        reverted.stdout.ends_with("\ntook back: 23,641 cells, 2 sheets (1 removed, 1 recovered)\n"),
+        "{reverted:?}"
+    );
     assert_eq!(done(&project, &["export", "-"]).stdout, export);
     assert_eq!(project.cellar(&["diff", "0.2"]).code, 0);
     // The revert is an entry like any other: it can be undone, and the undo too.

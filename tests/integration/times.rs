@@ -128,6 +128,10 @@ async fn the_http_api_takes_positions_in_every_form() {
         let (status, diff) = edited.get(&format!("diff?from={at}&to=0.2")).await;
         assert_eq!((status, &diff["from"], &diff["to"]), (200, &1.into(), &2.into()), "{diff}");
     }
+    // No position is that late: the reply is of the newest, and says so.
+    let (status, cells) = edited.get("cells?min_position=99").await;
+    let (_, head) = edited.get("head").await;
+    assert_eq!((status, &cells["position"]), (200, &head["head"]), "{cells}");
     for (query, status, why) in [
         ("cells?at=0.x", 400, "at: `0.x` is neither a position"),
         ("cells?at=2026-11-24", 400, "is a day"),

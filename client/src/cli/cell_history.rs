@@ -4,18 +4,17 @@ use cellar_api::time::format_utc;
 use cellar_api::wire::{CellHistoryChange, CellHistoryEntry};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Range};
-use cellar_sheet::axis_map::Axis;
 use console::{Alignment, style};
 
 use super::args;
 use super::at::{FoundPosition, print_json_with_times};
-use super::axes::list_spans;
 use super::diff::describe_change;
 use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::get::range_text;
 use super::history::{HistoryFilter, describe_merge};
 use super::output::{Output, format_rows};
+use crate::describe::{column_list, row_list};
 use crate::text::escape;
 use crate::{CellHistoryQuery, Spreadsheet};
 
@@ -126,16 +125,16 @@ fn describe(entry: &CellHistoryEntry) -> String {
             format!("{sheet}!{cell}: {} -> {}", style(before).red(), style(after).green())
         }
         CellHistoryChange::RowsInserted(spans) => {
-            format!("{sheet}: inserted rows {}", list_spans(Axis::Rows, spans))
+            format!("{sheet}: inserted {}", row_list(spans))
         }
         CellHistoryChange::ColumnsInserted(spans) => {
-            format!("{sheet}: inserted columns {}", list_spans(Axis::Columns, spans))
+            format!("{sheet}: inserted {}", column_list(spans))
         }
         CellHistoryChange::RowsDeleted(spans) => {
-            format!("{sheet}: deleted rows {}", list_spans(Axis::Rows, spans))
+            format!("{sheet}: deleted {}", row_list(spans))
         }
         CellHistoryChange::ColumnsDeleted(spans) => {
-            format!("{sheet}: deleted columns {}", list_spans(Axis::Columns, spans))
+            format!("{sheet}: deleted {}", column_list(spans))
         }
         CellHistoryChange::SheetAdded => format!("{sheet}: added the sheet"),
         CellHistoryChange::SheetImported => format!("{sheet}: imported the sheet"),
@@ -200,6 +199,7 @@ mod tests {
         let changes = [
             entry(12, CellHistoryChange::Cell(diff)),
             entry(9, CellHistoryChange::RowsInserted(Spans::one(2, 2))),
+            entry(8, CellHistoryChange::RowsDeleted(Spans::one(1, 1))),
             entry(1, CellHistoryChange::SheetImported),
         ];
         let lines: Vec<String> = format_changes(&changes)
@@ -209,6 +209,7 @@ mod tests {
         let expected = [
             "0.12   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}!B4: empty -> 2",
             " 0.9   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: inserted rows 3:4",
+            " 0.8   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: deleted row 2",
             " 0.1   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: imported the sheet",
         ];
         assert_eq!(lines, expected);

@@ -8,7 +8,7 @@ use cellar_sheet::operation::RejectionReason;
 use miette::Diagnostic;
 
 use super::advice::Advised;
-use super::output::grouped;
+use super::output::{count, grouped};
 use super::{EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
 use crate::editor::EditorError;
@@ -64,8 +64,8 @@ pub(super) enum CliError {
     #[diagnostic(
         code(cellar::no_url),
         help(
-            "start Cellar with `cargo run -p synth -- deploy --local`, log in with `cellar login URL`, or pass --url and \
-             --token"
+            "start Cellar with `cargo run -p synth -- deploy --local`. Commands find its profile in the folder where it was \
+             started and in the folders below; elsewhere, log in with `cellar login URL`, or pass --url and --token"
         )
     )]
     NoUrl,
@@ -116,7 +116,7 @@ pub(super) enum CliError {
         help("list all edits with `cellar history`, and undo one with `cellar undo POSITION`")
     )]
     NothingToUndo,
-    #[error("your newest edits no longer have an effect: {tried}")]
+    #[error("nothing is left to undo of your newest edits: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(
@@ -196,6 +196,21 @@ pub(super) enum CliError {
         help("run the command again; the edits are kept, and each takes effect once")
     )]
     StillWaiting { waiting: String },
+    #[error("{source}. {} in this folder", count(*edits, "edit waits", "edits wait"))]
+    #[diagnostic(
+        code(cellar::edits_waiting),
+        help("run `cellar sync` again when the server can be reached; the edits are kept")
+    )]
+    WaitingOffline { edits: usize, source: Box<CliError> },
+    #[error("{source}, and the spreadsheet was never opened with `cellar edit` in this folder")]
+    #[diagnostic(
+        code(cellar::never_opened),
+        help(
+            "open it once with `cellar edit` while the server can be reached; after that, `cellar edit` \
+             also opens it offline and keeps the edits"
+        )
+    )]
+    NeverOpened { source: Box<LiveError> },
     #[error("dependencies of the API are unavailable: {unavailable}")]
     #[diagnostic(
         code(cellar::unhealthy),
@@ -278,6 +293,7 @@ impl CliError {
         match self {
             Self::Client(Advised(error)) => error.is_offline(),
             Self::Live(Advised(error)) => error.is_offline(),
+            Self::NeverOpened { .. } | Self::WaitingOffline { .. } => true,
             Self::Editor(Advised(
                 EditorError::Client(source) | EditorError::Waiting { source, .. },
             )) => source.is_offline(),

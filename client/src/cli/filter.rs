@@ -1,9 +1,10 @@
-//! The command `cellar get --where`.
+//! The command `cellar get` with `--where`, `--count` or `--sum`.
 
 use std::collections::BTreeSet;
 
 use cellar_api::wire::{CellAt, Head};
 use cellar_base::position::Position;
+use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::general;
 use cellar_sheet::condition::Conditions;
 use serde::Serialize;
@@ -14,10 +15,10 @@ use super::context::Context;
 use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::formula_notes::print_notes_of_cells;
-use super::get::{check_table_cells, range_text};
+use super::get::{check_table_cells, clip_to_extent, range_text};
 use super::output::{Output, count};
 use crate::cli::table::render_rows;
-use crate::{FilterQuery, FilterTotals, Spreadsheet};
+use crate::{CellsQuery, FilterQuery, FilterTotals, Spreadsheet};
 
 /// Maximum number of cells to print. It limits memory use, because a row may have millions of
 /// cells.
@@ -33,20 +34,25 @@ pub(super) async fn print_rows(
     let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
     let query = FilterQuery {
         conditions,
-        sum: args.sum.as_ref().map(|column| column.0.clone()),
-        sheet: choose_sheet_name(args.sheet.clone(), args.range.as_ref())?,
-        range: args.range.as_ref().map(range_text),
+        sum: None,
+        sheet: choose_sheet_name(args.sheet.clone(), args.range())?,
+        range: args.range().map(range_text),
         at: at.as_ref().map(|at| at.position),
         min_position: context.seen_position(&spreadsheet),
     };
-    if args.count || args.sum.is_some() {
-        let totals = spreadsheet.filter_totals(query).await?;
+    if args.count || !args.sums.is_empty() {
+        let totals = read_totals(&spreadsheet, query, args).await?;
         return print_totals(output, args, &totals, at.as_ref());
     }
     let rows = read_rows(context, &spreadsheet, query, args.limit).await?;
     print_json_with_times(output, &rows, [at.as_ref()])?;
     if rows.numbers.is_empty() {
         output.print_line("No row fulfils the conditions.")?;
+        if conditions_have_cased_regex(&args.conditions) {
+            output.print_note(
+                "Case matters in regular expressions. Ignore it with (?i), as in D=~(?i)^san.",
+            );
+        }
     } else if !output.json {
         let columns: BTreeSet<u32> = rows.cells.iter().map(|cell| cell.column).collect();
         let table_cells = columns.len().saturating_mul(rows.numbers.len());
@@ -68,37 +74,126 @@ pub(super) async fn print_rows(
 }
 
 fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, CliError> {
+    if written.is_empty() {
+        return Ok(String::new());
+    }
     let written: Vec<&str> = written.iter().map(|conditions| conditions.0.as_str()).collect();
     let joined = written.join(" && ");
     match joined.parse::<Conditions>() {
         Ok(_) => Ok(joined),
         Err(error) => Err(CliError::usage(
             format!("--where cannot be used: {error}"),
-            "`cellar get --help` describes the conditions",
+            "`cellar get --help` describes the conditions; several are joined with && or given as several --where",
         )),
     }
+}
+
+/// Without conditions, all rows of the used range count.
+#[derive(Debug)]
+struct Totals {
+    position: Position,
+    rows: u64,
+    /// One for each `--sum`.
+    sums: Vec<ColumnSum>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnSum {
+    column: String,
+    numbers: u64,
+    sum: Option<f64>,
+}
+
+/// Reads all numbers at the same position.
+async fn read_totals(
+    spreadsheet: &Spreadsheet,
+    query: FilterQuery,
+    args: &args::Get,
+) -> Result<Totals, CliError> {
+    let mut rows = None;
+    let mut query = query;
+    if args.conditions.is_empty() {
+        let (position, used_rows) = count_used_rows(spreadsheet, &query, args).await?;
+        (rows, query.at) = (Some(used_rows), Some(position));
+    }
+    let columns: Vec<Option<String>> = match args.sums.as_slice() {
+        [] if rows.is_some() => Vec::new(),
+        [] => vec![None],
+        sums => sums.iter().map(|column| Some(column.0.clone())).collect(),
+    };
+    let mut sums = Vec::new();
+    for column in columns {
+        let conditions = match &column {
+            // Blank cells have no number.
+            Some(column) if args.conditions.is_empty() => format!("{column}!="),
+            _ => query.conditions.clone(),
+        };
+        let of_column = FilterQuery { conditions, sum: column.clone(), ..query.clone() };
+        let FilterTotals { position, rows: fulfilling, numbers, sum, .. } =
+            spreadsheet.filter_totals(of_column).await?;
+        query.at = Some(position);
+        rows = rows.or(Some(fulfilling));
+        sums.extend(column.map(|column| ColumnSum { column, numbers, sum }));
+    }
+    let position = query.at.unwrap_or(Position::FIRST);
+    Ok(Totals { position, rows: rows.unwrap_or_default(), sums })
+}
+
+/// Returns the number of rows in the used range and, if there is one, in the range of the query, and the
+/// position at which it was read.
+async fn count_used_rows(
+    spreadsheet: &Spreadsheet,
+    query: &FilterQuery,
+    args: &args::Get,
+) -> Result<(Position, u64), CliError> {
+    let reply = spreadsheet
+        .read_cells(CellsQuery {
+            sheet: query.sheet.clone(),
+            range: Some("A1".to_owned()),
+            at: query.at,
+            min_position: query.min_position,
+            cursor: None,
+        })
+        .await?;
+    let rectangle = args.range().map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+    Ok((reply.position, u64::from(clip_to_extent(rectangle, reply.extent).rows)))
 }
 
 fn print_totals(
     output: &Output,
     args: &args::Get,
-    totals: &FilterTotals,
+    totals: &Totals,
     at: Option<&FoundPosition>,
 ) -> Result<(), CliError> {
-    let FilterTotals { position, rows, numbers, sum } = *totals;
+    let Totals { position, rows, sums } = totals;
     let mut result = serde_json::json!({ "position": position, "rows": rows });
-    if let (Some(column), Some(object)) = (&args.sum, result.as_object_mut()) {
-        let sum = serde_json::json!({ "column": column.0, "numbers": numbers, "sum": sum });
-        object.insert("sum".to_owned(), sum);
+    if let Some(object) = result.as_object_mut() {
+        match sums.as_slice() {
+            [] => {}
+            [sum] => {
+                object.insert("sum".to_owned(), serde_json::json!(sum));
+            }
+            sums => {
+                object.insert("sums".to_owned(), serde_json::json!(sums));
+            }
+        }
     }
     print_json_with_times(output, &result, [at])?;
     if args.count {
-        output.print_line(count(rows, "row", "rows"))?;
+        output.print_line(count(*rows, "row", "rows"))?;
     }
-    if let Some(column) = &args.sum {
-        output.print_line(sum_line(&column.0, numbers, sum))?;
+    for ColumnSum { column, numbers, sum } in sums {
+        output.print_line(sum_line(column, *numbers, *sum))?;
     }
     Ok(())
+}
+
+/// Returns whether a condition has a regular expression that distinguishes upper and lower case.
+fn conditions_have_cased_regex(written: &[args::WrittenConditions]) -> bool {
+    written.iter().any(|conditions| {
+        let mut patterns = conditions.0.split("=~").skip(1);
+        patterns.any(|pattern| !pattern.contains("(?i)"))
+    })
 }
 
 fn sum_line(column: &str, numbers: u64, sum: Option<f64>) -> String {

@@ -33,16 +33,21 @@ const MAX_TABLE_CELLS: u64 = 200_000;
 pub(super) async fn print_cells(
     context: &Context,
     output: &Output,
-    args: args::Get,
+    mut args: args::Get,
 ) -> Result<(), CliError> {
-    if !args.conditions.is_empty() {
+    if !args.conditions.is_empty() || args.count || !args.sums.is_empty() {
         return print_rows(context, output, &args).await;
     }
     let spreadsheet = context.spreadsheet()?;
-    let range = args.range.as_ref();
-    let sheet_name = choose_sheet_name(args.sheet.clone(), range)?;
+    let sheet_name = choose_sheet_name(args.sheet.clone(), args.range())?;
     let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
     let position = at.as_ref().map(|at| at.position);
+    if args.last.is_some() || args.range().is_some_and(is_open_below) {
+        let sheet = sheet_name.as_deref();
+        let used = read_extent(context, &spreadsheet, position, sheet).await?;
+        args.positional_range = Some(used_range(args.range(), args.last, used));
+        args.range = None;
+    }
     let reply = read_cells(context, &spreadsheet, &args, position, sheet_name.as_deref()).await?;
     if position.is_none() {
         let read_at = Head { head: reply.position, incarnation: reply.incarnation };
@@ -65,7 +70,7 @@ async fn read_cells(
     at: Option<Position>,
     sheet_name: Option<&str>,
 ) -> Result<CellsReply, CliError> {
-    let range = args.range.as_ref();
+    let range = args.range();
     let min_position = context.seen_position(spreadsheet);
     let reads_on_server = args.remote || at.is_some() || !context.has_state_folder();
     if reads_on_server {
@@ -82,6 +87,43 @@ async fn read_cells(
     let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
     let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
     Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
+}
+
+/// Whether the range has no last row, such as `A3370:G`.
+fn is_open_below(range: &Range) -> bool {
+    !range.is_open && range.rectangle.last.row == Rectangle::EVERYTHING.last.row
+}
+
+async fn read_extent(
+    context: &Context,
+    spreadsheet: &Spreadsheet,
+    at: Option<Position>,
+    sheet_name: Option<&str>,
+) -> Result<Extent, CliError> {
+    let query = CellsQuery {
+        sheet: sheet_name.map(str::to_owned),
+        range: Some("A1".to_owned()),
+        at,
+        min_position: context.seen_position(spreadsheet),
+        cursor: None,
+    };
+    Ok(spreadsheet.read_cells(query).await?.extent)
+}
+
+/// Returns the used rows of the range or, with `last_rows`, only the last of them. If the range has no
+/// used row, returns its first row.
+fn used_range(range: Option<&Range>, last_rows: Option<u32>, extent: Extent) -> Range {
+    let rectangle = range.map_or(Rectangle::EVERYTHING, |range| range.rectangle);
+    let Rectangle { mut first, mut last } = rectangle;
+    let used_end = last.row.saturating_add(1).min(extent.rows);
+    if let Some(last_rows) = last_rows {
+        first.row = first.row.max(used_end.saturating_sub(last_rows));
+    }
+    last.row = used_end.saturating_sub(1).max(first.row);
+    if last.column == Rectangle::EVERYTHING.last.column {
+        last.column = extent.columns.saturating_sub(1).max(first.column);
+    }
+    Range { sheet: None, rectangle: Rectangle { first, last }, is_open: false }
 }
 
 fn requested_rectangle(range: Option<&Range>) -> Rectangle {
@@ -111,7 +153,7 @@ fn check_area(range: Option<&Range>) -> Result<(), ReaderError> {
 }
 
 fn print_table(reply: &CellsReply, args: &args::Get, output: &Output) -> Result<(), CliError> {
-    let range = args.range.as_ref();
+    let range = args.range();
     let is_explicit = range.is_some();
     let window = clip_to_extent(requested_rectangle(range), reply.extent);
     if window.rows == 0 || window.columns == 0 {
@@ -153,7 +195,7 @@ pub(super) fn check_table_cells(cell_count: u64) -> Result<(), CliError> {
     ))
 }
 
-fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
+pub(super) fn clip_to_extent(rectangle: Rectangle, extent: Extent) -> Window {
     let Rectangle { first, last } = rectangle;
     Window {
         first,
@@ -182,7 +224,7 @@ fn truncation_note(
     let last_cell =
         CellName { row: extent.rows.saturating_sub(1), column: extent.columns.saturating_sub(1) };
     Some(format!(
-        "Showing {} and {}. The sheet has {} and {}, up to {last_cell}. Print other cells with --range.",
+        "Showing {} and {}. The sheet has {} and {}, up to {last_cell}. Print other cells with a range, such as `cellar get A41:G80`.",
         count(shown.rows, "row", "rows"),
         count(shown.columns, "column", "columns"),
         count(extent.rows, "row", "rows"),
@@ -219,6 +261,22 @@ mod tests {
             assert_eq!(range_text(&range(text)), text);
         }
         assert_eq!(range_text(&range("'My sheet'!a:$c")), "A:C");
+    }
+
+    #[test]
+    fn open_ends_and_last_rows_are_those_of_the_used_range() {
+        let extent = Extent { rows: 3_377, columns: 7 };
+        let used = |text: Option<&str>, last_rows| {
+            used_range(text.map(range).as_ref(), last_rows, extent).rectangle.to_string()
+        };
+        let open = "A3370:G1073741824";
+        assert!(is_open_below(&range(open)) && !is_open_below(&range("A:G")));
+        assert_eq!(used(Some(open), None), "A3370:G3377");
+        assert_eq!(used(None, Some(10)), "A3368:G3377");
+        assert_eq!(used(Some("B:C"), Some(1)), "B3377:C3377");
+        assert_eq!(used(Some("B2:C9"), Some(2)), "B8:C9");
+        assert_eq!(used(None, Some(9_999)), "A1:G3377");
+        assert_eq!(used(Some("A4000:G1073741824"), None), "A4000:G4000");
     }
 
     #[test]

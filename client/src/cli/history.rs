@@ -48,6 +48,9 @@ pub(super) async fn show_history(
         let names = sheet_names_before(&spreadsheet, &history.entries).await;
         let is_shown = |entry: &EntryView| history.filter.is_by_author(entry);
         output.print_lines(format_entries(&history.entries, names, is_shown))?;
+        if shown_entries.is_empty() {
+            output.print_note(describe_no_entries(&history.filter));
+        }
     }
     context.print_unsent_note(&spreadsheet, output);
     if let Some(next) = history.next {
@@ -56,6 +59,17 @@ pub(super) async fn show_history(
         output.print_note(format!("Older entries: cellar history --until {next}{by}"));
     }
     Ok(())
+}
+
+fn describe_no_entries(filter: &HistoryFilter) -> String {
+    let since = filter.since.map(|since| format!(" after {since}")).unwrap_or_default();
+    match &filter.author {
+        Some(author) => format!(
+            "No edits by {}{since}. `cellar history` names the authors of all edits.",
+            escape(author)
+        ),
+        None => format!("No edits{since}."),
+    }
 }
 
 /// Which entries or changes are shown.

@@ -20,6 +20,7 @@ mod filter;
 mod find;
 mod fork;
 mod formula_notes;
+mod formula_warnings;
 mod get;
 mod grid;
 mod head;
@@ -59,6 +60,7 @@ use std::process::ExitCode;
 
 use cellar_sheet::axis_map::Axis;
 use clap::FromArgMatches as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use args::{Cli, Command, Global};
 use context::Context;
@@ -99,7 +101,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let matches = Cli::grouped().try_get_matches_from(arguments);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return print_parse_error(&error, wants_json),
+        Err(error) => return print_parse_error(&with_range_tip(error), wants_json),
     };
     let Global { json, cost, .. } = cli.global;
     let (result, costs) = execute(cli);
@@ -115,6 +117,16 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         cost::print_cost(&costs, json);
     }
     exit_code
+}
+
+/// A name of a sheet is often passed as a range.
+fn with_range_tip(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("is not a range") {
+        let tip = "name a sheet with --sheet NAME, or with the range: NAME!A1:C10";
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
 }
 
 /// Prints an error of clap, which reports the texts of `--help` and `--version` as errors as well.
@@ -135,6 +147,9 @@ fn print_parse_error(error: &clap::Error, wants_json: bool) -> u8 {
 fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
     let output = Output::new(cli.global.json);
     let Cli { global, command } = cli;
+    if let Err(error) = command.check_no_name() {
+        return (Err(error), RequestCosts::default());
+    }
     let command = match command {
         Command::Login(args) => {
             let log_in = login::log_in(&output, args, global.token);
@@ -185,10 +200,10 @@ fn execute_command(
             Command::Share(args) => catalog::share_spreadsheet(context, &output, args).await,
             Command::Unshare(args) => catalog::unshare_spreadsheet(context, &output, args).await,
             Command::Links(args) => catalog::list_or_edit_links(context, &output, args).await,
-            Command::Archive => catalog::archive_spreadsheet(context, &output).await,
-            Command::Unarchive => catalog::unarchive_spreadsheet(context, &output).await,
-            Command::Delete => catalog::delete_spreadsheet(context, &output).await,
-            Command::Undelete => catalog::undelete_spreadsheet(context, &output).await,
+            Command::Archive(_) => catalog::archive_spreadsheet(context, &output).await,
+            Command::Unarchive(_) => catalog::unarchive_spreadsheet(context, &output).await,
+            Command::Delete(_) => catalog::delete_spreadsheet(context, &output).await,
+            Command::Undelete(_) => catalog::undelete_spreadsheet(context, &output).await,
             // `cellar diff`, `sync`, `merge` and `replay` choose their own exit codes.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
             Command::Sync(args) => return sync::send_waiting_edits(context, &output, args).await,

@@ -4,11 +4,11 @@ use cellar_api::wire::ReversalReport;
 use cellar_sheet::operation::Operation;
 
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, grouped};
 use crate::editor::AppliedEdit;
 
-const SHEET_RECOVERED: &str =
-    "The recovered sheet has a new number; pending edits of the old sheet do not affect it.";
+const SHEET_RECOVERED: &str = "The sheet is recovered. Edits that others made in \
+                               it and have not sent yet will have no effect.";
 
 const FORMULAS_INCOMPLETE: &str =
     "Too many formulas refer to the recovered cells: some of them may still have lost references.";
@@ -22,15 +22,18 @@ pub(super) fn print_reversal(
     summary: String,
 ) -> Result<(), CliError> {
     output.print_line(summary)?;
-    output.print_lines(applied.reversal.as_ref().map_or_else(Vec::new, report_lines))?;
+    let operations = applied.committed.as_deref().unwrap_or_default();
+    let lines = |report| report_lines(report, operations);
+    output.print_lines(applied.reversal.as_ref().map_or_else(Vec::new, lines))?;
     if recovers_a_sheet(applied) {
         output.print_note(SHEET_RECOVERED);
     }
     Ok(())
 }
 
-fn report_lines(report: &ReversalReport) -> Vec<String> {
-    let mut lines = vec![format!("took back: {}", report.restored)];
+fn report_lines(report: &ReversalReport, operations: &[Operation]) -> Vec<String> {
+    let sheets = describe_sheets(report.restored.sheets, operations);
+    let mut lines = vec![format!("took back: {}{sheets}", report.restored)];
     if !report.left.is_zero() {
         lines.push(format!("left, because they were changed since: {}", report.left));
     }
@@ -38,6 +41,18 @@ fn report_lines(report: &ReversalReport) -> Vec<String> {
         lines.push(FORMULAS_INCOMPLETE.to_owned());
     }
     lines
+}
+
+/// An undo of an import that replaced a sheet removes one sheet and recovers another.
+fn describe_sheets(sheets: u64, operations: &[Operation]) -> String {
+    let is_removal = |operation: &&Operation| matches!(operation, Operation::DeleteSheet(_));
+    let removed = u64::try_from(operations.iter().filter(is_removal).count()).unwrap_or(u64::MAX);
+    match sheets.checked_sub(removed) {
+        Some(recovered) if removed > 0 && recovered > 0 => {
+            format!(" ({} removed, {} recovered)", grouped(removed), grouped(recovered))
+        }
+        _ => String::new(),
+    }
 }
 
 fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
@@ -48,18 +63,29 @@ fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
 #[cfg(test)]
 mod tests {
     use cellar_api::wire::ReversalCounts;
+    use cellar_sheet::operation::{DeleteSheet, SheetId};
 
     use super::*;
+
+    #[test]
+    fn removed_and_recovered_sheets_are_distinguished() {
+        let delete = Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) });
+        let restored = ReversalCounts { sheets: 2, ..ReversalCounts::default() };
+        let report = ReversalReport { restored, ..ReversalReport::default() };
+        let lines = report_lines(&report, std::slice::from_ref(&delete));
+        assert_eq!(lines, ["took back: 2 sheets (1 removed, 1 recovered)"]);
+        assert_eq!(report_lines(&report, &[delete.clone(), delete]), ["took back: 2 sheets"]);
+    }
 
     #[test]
     fn names_what_was_left_only_if_something_was_left() {
         let restored = ReversalCounts { cells: 2, ..ReversalCounts::default() };
         let mut report = ReversalReport { restored, ..ReversalReport::default() };
-        assert_eq!(report_lines(&report), ["took back: 2 cells"]);
+        assert_eq!(report_lines(&report, &[]), ["took back: 2 cells"]);
         report.left.rows = 1;
         let left = "left, because they were changed since: 1 row";
-        assert_eq!(report_lines(&report), ["took back: 2 cells", left]);
+        assert_eq!(report_lines(&report, &[]), ["took back: 2 cells", left]);
         report.formulas_incomplete = true;
-        assert_eq!(report_lines(&report), ["took back: 2 cells", left, FORMULAS_INCOMPLETE]);
+        assert_eq!(report_lines(&report, &[]), ["took back: 2 cells", left, FORMULAS_INCOMPLETE]);
     }
 }

@@ -84,8 +84,18 @@ async fn sync_spreadsheet(
     };
     let (sent, set_aside, error) = (SentEdits::default(), Vec::new(), None);
     let mut synced = SyncedSpreadsheet { destination, sent, set_aside, error };
-    synced.error = send_all(context, spreadsheet, &mut synced).await.err();
+    synced.error = send_all(context, spreadsheet.clone(), &mut synced).await.err();
+    if let Some(error) = synced.error.take_if(|error| error.is_offline()) {
+        let edits = count_waiting(context, &spreadsheet)?;
+        synced.error = Some(CliError::WaitingOffline { edits, source: Box::new(error) });
+    }
     Ok(synced)
+}
+
+fn count_waiting(context: &Context, spreadsheet: &Spreadsheet) -> Result<usize, CliError> {
+    let of_commands = context.editor(spreadsheet).count_unsent_edits()?;
+    let of_grid = LiveSheet::count_unsent_edits(spreadsheet.clone(), &context.directory)?;
+    Ok(of_commands.saturating_add(of_grid))
 }
 
 async fn send_all(

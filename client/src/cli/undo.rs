@@ -38,12 +38,7 @@ pub(super) async fn undo_edit(
     let undone = if is_merge { format!("the merge at {position}") } else { position.to_string() };
     let summary = format!("undid {undone}{changes}   at {}", applied.position);
     print_reversal(output, &applied, summary)?;
-    if !skipped.is_empty() {
-        let skipped_positions = list_positions(&skipped);
-        output.print_note(format!(
-            "Skipped edits that no longer have an effect: {skipped_positions}"
-        ));
-    }
+    print_skipped(output, &skipped);
     editor.print_destination(output);
     Ok(())
 }
@@ -53,7 +48,7 @@ struct UndoneEdit {
     /// Whether all edits of a merge were undone.
     is_merge: bool,
     applied: AppliedEdit,
-    /// Positions of newer edits that were skipped because they no longer have an effect.
+    /// Positions of newer edits that were skipped because nothing of them is left to undo.
     skipped: Vec<Position>,
 }
 
@@ -147,7 +142,10 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
                 search.skip_merge(&entry);
                 skipped.push(position);
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                print_skipped(output, &skipped);
+                return Err(error);
+            }
         }
         if skipped.len() >= MAX_ATTEMPTS {
             break;
@@ -157,6 +155,13 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
         return Err(CliError::NothingToUndo);
     }
     Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) })
+}
+
+fn print_skipped(output: &Output, skipped: &[Position]) {
+    if !skipped.is_empty() {
+        let positions = list_positions(skipped);
+        output.print_note(format!("Skipped newer edits that can no longer be undone: {positions}"));
+    }
 }
 
 fn list_positions(positions: &[Position]) -> String {

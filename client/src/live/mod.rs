@@ -165,6 +165,12 @@ impl LiveSheet {
         Ok(state.map_or(0, |state| state.pending.len()))
     }
 
+    /// Returns whether the spreadsheet was opened in `dir` before, so that it may be opened offline.
+    #[cfg(feature = "cli")]
+    pub(crate) fn was_opened(spreadsheet: Spreadsheet, dir: &Path) -> bool {
+        open_outbox(spreadsheet, dir).read().is_ok_and(|state| state.is_some())
+    }
+
     /// Returns the spreadsheets with pending edits in the files of `dir/.cellar/`.
     #[cfg(feature = "cli")]
     pub(crate) fn find_waiting(client: &Client, dir: &Path) -> Result<BTreeSet<LogId>, FileError> {

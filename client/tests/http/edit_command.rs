@@ -88,7 +88,7 @@ fn an_undo_tries_at_most_ten_edits() {
     };
     case.fake.lock().reject_undos(10);
     let (code, error) = case.error(&undo_as_the_author(&case));
-    assert!(code == 1 && error.contains("no longer have an effect: 0.11, 0.10"), "{error}");
+    assert!(code == 1 && error.contains("of your newest edits: 0.11, 0.10"), "{error}");
     assert_eq!(undos_sent(), 10);
 
     let case = Case::new();

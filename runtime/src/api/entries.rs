@@ -26,7 +26,8 @@ use super::state::ApiState;
 #[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(super) struct MinPosition {
-    /// Lowest acceptable position of the reply, so that clients read their own writes.
+    /// Position that the reply has at least, so that clients read their own writes. If the newest position
+    /// is earlier, such as after the tables were restored, the reply has that one: check its position.
     pub(super) min_position: Option<Position>,
 }
 

@@ -40,7 +40,8 @@ pub(super) struct FindParameters {
     at: Option<PositionOrTime>,
     /// `next` of the previous page. Send its `position` as `at`; the other parameters must be the same.
     cursor: Option<String>,
-    /// Lowest acceptable position of the reply, so that clients read their own writes.
+    /// Position that the reply has at least, so that clients read their own writes. If the newest position
+    /// is earlier, such as after the tables were restored, the reply has that one: check its position.
     min_position: Option<Position>,
 }
 

@@ -22,7 +22,8 @@ pub(super) struct SheetsParameters {
     /// Position or time to read at; defaults to the newest position.
     #[serde(default, deserialize_with = "position_parameter::optional")]
     at: Option<PositionOrTime>,
-    /// Lowest acceptable position of the reply, so that clients read their own writes.
+    /// Position that the reply has at least, so that clients read their own writes. If the newest position
+    /// is earlier, such as after the tables were restored, the reply has that one: check its position.
     min_position: Option<Position>,
 }
 

@@ -32,8 +32,8 @@ impl CommandAdvice for EditorError {
         static_help(match self {
             Self::Client(error) if matches!(**error, ClientError::Unreachable { .. }) => {
                 "the edit was not kept: start the local stack with `cargo run -p synth -- deploy --local`, or check the \
-                 URL (--url, CELLAR_URL, .cellar/profile.json), then run the command again; `cellar edit` keeps edits \
-                 that are made offline"
+                 URL (--url, CELLAR_URL, .cellar/profile.json), then run the command again; to edit offline, use \
+                 `cellar edit`, which must have opened the spreadsheet once while the server could be reached"
             }
             Self::Client(error) => return error.help(),
             Self::File(error) => return error.help(),

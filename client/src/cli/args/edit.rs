@@ -8,13 +8,16 @@ Examples:
   cellar edit --sheet Costs --cell C300
   cellar edit --column-width 20
 
-Edits are saved to disk before they are shown and sent as soon as the server responds. They apply to the
-rows and columns that you saw, even if others insert or delete some meanwhile. If the connection or the
-machine fails, `cellar sync` or the next `cellar edit` sends what is pending. If a
-local stack is restarted, also at another port, a running `cellar edit` finds it again.
+Edits are saved to disk before they are shown, and sent as soon as the server responds. They apply to the \
+rows and columns that you saw, even if others insert or delete some meanwhile. If the connection or the \
+machine fails, `cellar sync` or the next `cellar edit` sends the edits that wait. If a local stack is \
+restarted, also at another port, a running `cellar edit` finds it again.
 
-Keys: arrows, Tab, Enter, PageUp, PageDown, Home and Ctrl-Home move; typing replaces a cell, Enter or F2
-edits it, Delete clears it, Escape cancels; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes a
+Open a spreadsheet once while the server can be reached. After that, `cellar edit` in the same folder also \
+opens it offline, with the cells that were loaded before.
+
+Keys: arrows, Tab, Enter, PageUp, PageDown, Home and Ctrl-Home move; typing replaces a cell, Enter or F2 \
+edits it, Delete clears it, Escape cancels; Ctrl-G goes to a cell, Ctrl-O inserts a row, Ctrl-K deletes a \
 row, Ctrl-Z undoes your last edit, Ctrl-PageDown and Ctrl-PageUp switch sheets, Ctrl-Q quits.")]
 pub(in crate::cli) struct Edit {
     /// Sheet to start with [default: the first]

@@ -8,7 +8,7 @@ use crate::cli::reference::SpreadsheetReference;
 Merging appends the edits of a fork to its source, each with its own author and as it was made. Edits are adapted to \
 what others have changed in the source since the fork. The edits that were moved, dropped (their target was deleted) \
 or rejected are listed first, and those in conflict: of cells that others have changed as well. Where both have \
-changed a cell, the fork wins.
+changed a cell, the fork wins; the list shows the value of the source. A dry run lists all edits.
 
 Merging again appends only edits that are not merged yet. `cellar undo` undoes a merge as a whole; its edits are then \
 not merged again. If the command is interrupted, run it again: no edit is appended twice.

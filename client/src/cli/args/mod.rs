@@ -71,9 +71,11 @@ pub(super) use watch::Watch;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
+use crate::cli::error::CliError;
 use crate::cli::help::{Group, group_commands};
 use crate::cli::reference::SpreadsheetReference;
 use crate::cli::resolve::{ARCHIVED_FIRST, DELETED_FIRST, SearchOrder, USABLE_FIRST};
+use crate::text::escape;
 use axis::{COLUMN_WORDS, ROW_WORDS};
 
 /// Create, read, edit and share spreadsheets in Cellar
@@ -234,10 +236,10 @@ Examples:
 Examples:
   cellar archive
   cellar unarchive                   # make it editable again")]
-    Archive,
+    Archive(NoName),
     /// Make an archived spreadsheet editable again
     #[command(after_help = "Examples:\n  cellar unarchive\n  cellar unarchive -s Budget")]
-    Unarchive,
+    Unarchive(NoName),
     /// Delete a spreadsheet; owners can undelete it for 30 days
     #[command(after_help = "\
 A deleted spreadsheet is visible only to its owners.
@@ -246,13 +248,13 @@ Examples:
   cellar delete
   cellar undelete                    # recover it
   cellar delete -s Budget")]
-    Delete,
+    Delete(NoName),
     /// Recover a spreadsheet deleted within the last 30 days
     #[command(after_help = "\
 Examples:
   cellar list --status deleted
   cellar undelete -s Budget")]
-    Undelete,
+    Undelete(NoName),
     /// List edits with author and time, newest first
     History(History),
     /// Print changes as they happen, until Ctrl-C
@@ -291,7 +293,35 @@ Examples:
     Health,
 }
 
+/// The arguments of a command that takes the spreadsheet only from `-s`. Without a declared argument,
+/// the error would not mention `-s`.
+#[derive(Debug, Args)]
+pub(super) struct NoName {
+    #[arg(hide = true)]
+    name: Option<String>,
+}
+
 impl Command {
+    /// Fails if the command names a spreadsheet without `-s`.
+    pub(super) fn check_no_name(&self) -> Result<(), CliError> {
+        let (command, arguments) = match self {
+            Self::Archive(arguments) => ("archive", arguments),
+            Self::Unarchive(arguments) => ("unarchive", arguments),
+            Self::Delete(arguments) => ("delete", arguments),
+            Self::Undelete(arguments) => ("undelete", arguments),
+            _ => return Ok(()),
+        };
+        match &arguments.name {
+            None => Ok(()),
+            Some(name) => Err(CliError::usage(
+                format!(
+                    "`cellar {command}` takes the spreadsheet only from -s; nothing was changed"
+                ),
+                format!("run: cellar {command} -s {}", quoted_for_shell(name)),
+            )),
+        }
+    }
+
     /// Returns the spreadsheet that an argument of the command names.
     pub(super) fn named_spreadsheet(&self) -> Option<&SpreadsheetReference> {
         match self {
@@ -324,11 +354,17 @@ impl Command {
     /// Where to search first for the spreadsheet that the user names.
     pub(super) fn search_order(&self) -> SearchOrder {
         match self {
-            Self::Unarchive => ARCHIVED_FIRST,
-            Self::Undelete => DELETED_FIRST,
+            Self::Unarchive(_) => ARCHIVED_FIRST,
+            Self::Undelete(_) => DELETED_FIRST,
             _ => USABLE_FIRST,
         }
     }
+}
+
+fn quoted_for_shell(name: &str) -> String {
+    let name = escape(name);
+    let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
+    if is_plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ All sheets return to their state at the position, or only the sheet of --sheet o
 appends one entry and deletes nothing: `cellar undo` undoes it like any edit. If nothing differs, it appends no \
 entry. Edits that others are making meanwhile are applied to the reverted state.
 
-A sheet that was deleted or replaced since then is recovered at its place, with a new number. A range keeps the \
+A sheet that was deleted or replaced since then is recovered at its place. A range keeps the \
 rows and columns that were inserted since then; their cells are cleared. A revert that does not fit one entry is \
 refused; fork the spreadsheet at the position instead.
 

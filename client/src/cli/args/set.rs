@@ -5,6 +5,9 @@ use clap::Args;
 Numbers, dates such as 2026-11-21, TRUE and FALSE are recognized; a value that starts with = is a formula; \
 everything else is text. With --text, every value is text. All cells of one command are set in one edit.
 
+The command needs a connection. To edit offline, use `cellar edit`, which must have opened the spreadsheet once while the \
+server could be reached.
+
 Examples:
   cellar set A1 hello
   cellar set A1 1 B1 2.50 C1 2026-11-21

@@ -14,7 +14,7 @@ Examples:
   cellar share bob --role editor     # bob can edit it
   cellar share ann --role owner --issuer https://login.example.com")]
 pub(in crate::cli) struct Share {
-    /// Person: the `sub` claim of their tokens
+    /// Person: the name in their token (its claim `sub`)
     #[arg(value_parser = parse_person)]
     pub(in crate::cli) person: String,
     /// Role

@@ -10,10 +10,10 @@ Examples:
 
 The command prints how many cells, rows, columns and sheets it took back, and how many it left because they \
 were changed since then. An import is undone as a whole: if its sheet was changed since, the undo is refused and \
-says why. A deleted sheet is recovered at its place, with a new number: pending edits of the old sheet do not \
-affect it.
+says why. Edits that were undone are no changes. A deleted sheet is recovered at its place; edits that others made in \
+it and have not sent yet will have no effect.
 
-Without a position, edits that no longer have an effect are skipped. At most ten edits are tried.")]
+Without a position, edits of which nothing is left to undo are skipped. At most ten edits are tried.")]
 pub(in crate::cli) struct Undo {
     /// Position of the edit [default: your newest edit that was not undone]
     pub(in crate::cli) position: Option<Position>,

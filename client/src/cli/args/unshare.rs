@@ -10,7 +10,7 @@ Examples:
   cellar unshare bob
   cellar unshare ann --issuer https://login.example.com")]
 pub(in crate::cli) struct Unshare {
-    /// Person: the `sub` claim of their tokens
+    /// Person: the name in their token (its claim `sub`)
     #[arg(value_parser = parse_person)]
     pub(in crate::cli) person: String,
     /// Issuer of their tokens [default: the issuer of your token]

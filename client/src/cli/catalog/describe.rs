@@ -45,7 +45,8 @@ pub(super) fn format_details(
 fn format_members(members: &[Member]) -> Vec<String> {
     let member_columns = |member: &Member| {
         let role = format!("{:<6}", member.role.to_string());
-        [escape(&member.person.subject), role, escape(&member.person.issuer)]
+        let issuer = format!("issuer {}", escape(&member.person.issuer));
+        [escape(&member.person.subject), role, issuer]
     };
     let rows: Vec<_> = members.iter().map(member_columns).collect();
     format_rows([Alignment::Left; 3], &rows)
@@ -58,7 +59,11 @@ pub(super) fn format_links(links: &[LinkView], now_s: u64) -> Vec<String> {
             Some(expires_s) if expires_s <= now_s => format!("expired {}", format_utc(expires_s)),
             Some(expires_s) => format!("until {}", format_utc(expires_s)),
         };
-        [link.id.clone(), link.role.role().to_string(), expiry, escape(&link.label)]
+        let label = match link.label.as_str() {
+            "" => String::new(),
+            label => format!("label {}", escape(label)),
+        };
+        [link.id.clone(), link.role.role().to_string(), expiry, label]
     };
     let rows: Vec<_> = links.iter().map(link_columns).collect();
     format_rows([Alignment::Left; 4], &rows)
@@ -178,10 +183,10 @@ mod tests {
                 "  status      active",
                 "  your role   owner",
                 "  created     1970-01-01T00:00:00Z",
-                "  shared      alice   owner    cellar",
-                "  shared      bo      viewer   cellar",
+                "  shared      alice   owner    issuer cellar",
+                "  shared      bo      viewer   issuer cellar",
                 "  link        0a   viewer   no expiry",
-                "  link        0b   viewer   expired 1970-01-01T00:00:09Z   press",
+                "  link        0b   viewer   expired 1970-01-01T00:00:09Z   label press",
                 "  link        0c   viewer   until 1970-01-01T00:00:11Z",
             ]
         );

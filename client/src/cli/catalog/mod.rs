@@ -10,7 +10,7 @@ use cellar_api::wire::{
     DetailsReply, LinkRequest, PersonRequest, ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
 use cellar_catalog::access::Role;
-use cellar_catalog::spreadsheet::{LinkId, LinkRole, LinkToken};
+use cellar_catalog::spreadsheet::{LinkId, LinkRole, LinkToken, Member};
 use serde_json::json;
 
 use super::args;
@@ -75,7 +75,7 @@ pub(super) async fn share_spreadsheet(
     let subject = escape(&request.subject);
     print_change(context, output, &details, format!("{subject} has the role {role}"))?;
     output.print_note(
-        "Cellar does not know whether a person with this name exists: it must be the `sub` claim of their tokens. \
+        "Cellar does not check whether this person exists. The name must be the one in their token (the claim `sub`). \
          List the members with: cellar details",
     );
     Ok(())
@@ -87,12 +87,26 @@ pub(super) async fn unshare_spreadsheet(
     args: args::Unshare,
 ) -> Result<(), CliError> {
     let person = PersonRequest { subject: args.person, issuer: args.issuer };
+    let details = context.spreadsheet()?.details().await?;
+    if let Some(members) = &details.members
+        && !members.iter().any(|member| is_same_person(member, &person))
+    {
+        let subject = escape(&person.subject);
+        output.print_json(&destination(context, &details)?.add_to(&details))?;
+        return print_change(context, output, &details, format!("{subject} has no access"));
+    }
     let details = change_details(context, output, async |spreadsheet, version| {
         spreadsheet.unshare(&person, version).await
     })
     .await?;
     let subject = escape(&person.subject);
     print_change(context, output, &details, format!("revoked the access of {subject}"))
+}
+
+/// Without an issuer, it is that of the caller's token, which only the server knows.
+fn is_same_person(member: &Member, requested: &PersonRequest) -> bool {
+    let has_issuer = requested.issuer.as_ref().is_none_or(|issuer| *issuer == member.person.issuer);
+    member.person.subject == requested.subject && has_issuer
 }
 
 pub(super) async fn archive_spreadsheet(

@@ -22,6 +22,7 @@ use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
 use super::spreadsheet_link::SpreadsheetLink;
+use crate::Spreadsheet;
 use crate::live::LiveSheet;
 use frame::Layout;
 use session::Session;
@@ -44,7 +45,7 @@ pub(super) async fn edit_in_grid(
     let spreadsheet_id = spreadsheet.id();
     let pokes = spreadsheet.pokes();
     let mut destination = context.selected_destination()?;
-    let live = LiveSheet::open(spreadsheet, &context.directory).await?;
+    let live = open_live_sheet(context, spreadsheet).await?;
     let profile = context.followed_profile().cloned();
     let finder = profile.map(|profile| StackFinder::new(context.directory.clone(), profile));
     let mut session = Session::new(live, pokes, finder, &args)?;
@@ -61,6 +62,21 @@ pub(super) async fn edit_in_grid(
     destination.link = SpreadsheetLink::new(session.url(), spreadsheet_id);
     destination.print(*output);
     Ok(())
+}
+
+async fn open_live_sheet(
+    context: &Context,
+    spreadsheet: Spreadsheet,
+) -> Result<LiveSheet, CliError> {
+    let was_opened = LiveSheet::was_opened(spreadsheet.clone(), &context.directory);
+    let result = LiveSheet::open(spreadsheet, &context.directory).await;
+    result.map_err(|error| {
+        if error.is_offline() && !was_opened {
+            CliError::NeverOpened { source: Box::new(error) }
+        } else {
+            error.into()
+        }
+    })
 }
 
 fn check_terminal(output: &Output) -> Result<(), CliError> {

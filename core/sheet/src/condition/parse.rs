@@ -92,6 +92,9 @@ fn parse_condition(text: &str) -> Result<(Condition, Option<&str>), BadCondition
     let column = parse_column(letters)
         .ok_or_else(|| malformed("there is no such column; name it by its letters, such as D"))?;
     let (value, text_after) = split_value(written).map_err(malformed)?;
+    if !value.is_quoted {
+        check_unquoted(&value.text, operator).map_err(|reason| malformed(&reason))?;
+    }
     let test = build_test(operator, &value).map_err(|fault| match fault {
         Fault::Value(reason) => BadCondition::Malformed { text: shortened(text), reason },
         Fault::Pattern(error) => BadCondition::Pattern { text: shortened(text), error },
@@ -130,6 +133,75 @@ fn split_value(text: &str) -> Result<(Written<'_>, Option<&str>), &'static str> 
             }
         },
     }
+}
+
+/// Rejects values that are probably meant as something else. They would otherwise silently match no row.
+fn check_unquoted(value: &str, operator: Operator) -> Result<(), String> {
+    if value.len() > 1 && value.starts_with('\'') && value.ends_with('\'') {
+        let inner = value.trim_matches('\'');
+        return Err(format!(
+            "single quotes are for the shell; write {inner} without them, or put the value in double \
+             quotes if they belong to it"
+        ));
+    }
+    let Some((connective, condition)) = find_joined_condition(value, operator) else {
+        return Ok(());
+    };
+    let advice = match connective {
+        Connective::And => "join conditions with &&",
+        Connective::Or => {
+            "conditions cannot be joined with or; match one of several texts with a regular expression, \
+             such as D=~^(TX|AK)$"
+        }
+    };
+    let condition = shortened(condition);
+    Err(format!(
+        "its value contains the condition `{condition}`; {advice}, or put the value in double quotes if it \
+         is a text"
+    ))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Connective {
+    And,
+    Or,
+}
+
+/// Signs and words that other languages join conditions with. None is a prefix of a later one.
+const CONNECTIVES: [(&str, Connective); 5] = [
+    (" and ", Connective::And),
+    (" or ", Connective::Or),
+    ("||", Connective::Or),
+    ("|", Connective::Or),
+    ("&", Connective::And),
+];
+/// The signs among them are also signs of regular expressions.
+const WORDS: usize = 2;
+/// Longer words before an operator are probably not columns.
+const MAX_COLUMN_LETTERS: usize = 3;
+
+/// Returns the text after the first connective that is followed by a column and an operator.
+fn find_joined_condition(value: &str, operator: Operator) -> Option<(Connective, &str)> {
+    let count = if operator == Operator::Regex { WORDS } else { CONNECTIVES.len() };
+    // Only ASCII letters change, so the indices stay valid.
+    let lower_case = value.to_ascii_lowercase();
+    for (sign, connective) in CONNECTIVES.iter().take(count) {
+        for (index, _) in lower_case.match_indices(sign) {
+            let after = value.get(index.saturating_add(sign.len())..).unwrap_or_default().trim();
+            if starts_with_column_and_operator(after) {
+                return Some((*connective, after));
+            }
+        }
+    }
+    None
+}
+
+fn starts_with_column_and_operator(text: &str) -> bool {
+    let after_letters = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+    let letters = text.len().saturating_sub(after_letters.len());
+    let after_letters = after_letters.trim_start();
+    let has_operator = OPERATORS.iter().any(|(sign, _)| after_letters.starts_with(sign));
+    (1..=MAX_COLUMN_LETTERS).contains(&letters) && has_operator
 }
 
 /// Parses a quoted value that follows its opening quote. Returns the unescaped value and the text

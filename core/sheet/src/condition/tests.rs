@@ -194,3 +194,37 @@ proptest! {
         prop_assert_eq!(fulfilled.iter().filter(|fulfilled| **fulfilled).count(), 1);
     }
 }
+
+#[test]
+fn values_that_contain_another_condition_are_refused() {
+    let reason = |text: &str| text.parse::<Conditions>().unwrap_err().to_string();
+    for (text, condition) in [
+        ("D=tx and F>33", "F>33"),
+        ("D=TX & F>33", "F>33"),
+        ("D=TX AND F > 33", "F > 33"),
+        ("D=~^T and F>33", "F>33"),
+    ] {
+        let reason = reason(text);
+        assert!(reason.contains(&format!("the condition `{condition}`; join")), "{reason}");
+    }
+    for text in ["D=TX || D=AK", "D=TX | D=AK", "D=TX or d=AK", "D~TX|D~AK"] {
+        let reason = reason(text);
+        assert!(reason.contains("D=~^(TX|AK)$") && reason.contains("double quotes"), "{reason}");
+    }
+    for text in ["D=~'^T[XN]'", "D='TX'", "B~'park'"] {
+        assert!(reason(text).contains("without them"), "{text}");
+    }
+    for text in [
+        "D=rock and roll",
+        "D=rock & roll",
+        "D=this or that thing=7",
+        "D=\"tx and F>33\"",
+        "D=\"'TX'\"",
+        "D=~^(a|b=c)$",
+        "D='",
+        "D=ä and b",
+        "D=TX && F>33",
+    ] {
+        assert!(text.parse::<Conditions>().is_ok(), "{text}");
+    }
+}

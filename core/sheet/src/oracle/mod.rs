@@ -16,6 +16,7 @@
 mod compare;
 mod formula;
 pub mod intent;
+mod replaced;
 mod sheet;
 
 pub use compare::{

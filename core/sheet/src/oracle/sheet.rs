@@ -106,6 +106,35 @@ impl PlainSheet {
         }
     }
 
+    /// Returns the sheet with other ids of rows and columns.
+    pub(super) fn with_ids(
+        &self,
+        rows: &BTreeMap<LineId, LineId>,
+        columns: &BTreeMap<LineId, LineId>,
+    ) -> Self {
+        let renamed = |ids: &BTreeMap<LineId, LineId>, id: &LineId| *ids.get(id).unwrap_or(id);
+        let line = |ids: &BTreeMap<LineId, LineId>, line: &Line| Line {
+            id: renamed(ids, &line.id),
+            ..line.clone()
+        };
+        let cell =
+            |(row, column): &(LineId, LineId)| (renamed(rows, row), renamed(columns, column));
+        let range = |range: &FormattedRange| FormattedRange {
+            rows: range.rows.iter().map(|id| renamed(rows, id)).collect(),
+            columns: range.columns.iter().map(|id| renamed(columns, id)).collect(),
+            ..range.clone()
+        };
+        Self {
+            rows: self.rows.iter().map(|row| line(rows, row)).collect(),
+            columns: self.columns.iter().map(|column| line(columns, column)).collect(),
+            cells: self.cells.iter().map(|(id, content)| (cell(id), content.clone())).collect(),
+            formulas: self.formulas.iter().map(|(id, one)| (cell(id), one.clone())).collect(),
+            range_formats: self.range_formats.iter().map(range).collect(),
+            name: self.name.clone(),
+            ..*self
+        }
+    }
+
     /// Returns the ids of the rows or columns in `spans`.
     pub fn line_ids(&self, axis: Axis, spans: &Spans) -> Vec<LineId> {
         let lines_with_indices = (0_u32..).zip(self.lines(axis));

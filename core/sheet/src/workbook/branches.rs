@@ -23,7 +23,8 @@ impl Workbook {
     /// Returns the differences from the branch `from` to this branch. Both have developed from
     /// `shared`, one of them from its [`Workbook::branch`].
     ///
-    /// Rows and columns of `shared` are compared by identity. Rows that both branches inserted between
+    /// Rows and columns of `shared` are compared by identity. If one branch replaced rows by as many at
+    /// the same place, they are the same rows. Rows that both branches inserted between
     /// the same two rows are compared one by one if they are equally many. A sheet that only exists in
     /// one branch is compared with the other branch's new sheet of the same name, row by row.
     #[must_use]
@@ -34,6 +35,8 @@ impl Workbook {
         let mut diffs = Vec::new();
         let moves = BranchMoves {
             between: self.moved_from_branch(from, shared),
+            between_in_place: shared
+                .moved_in_place(|id| self.sheet_lines_from_branch(from, shared, id)),
             to_old: shared.moved_lines_to(from),
             to_new: shared.moved_lines_to(self),
         };
@@ -96,8 +99,10 @@ impl Workbook {
         let (old, new) = (from.sheet(id)?, self.sheet(id)?);
         let shared = shared.sheet(id)?;
         let new_sheet = new.sheet.with_ids_of(old.sheet, shared.sheet);
+        let new_sheet = new_sheet.with_replaced_ids(old.sheet);
         let new = SheetReader { sheet: &new_sheet, ..new };
-        let comparison = FormulaComparison { moved: &moves.between, by_text: true };
+        let (moved, moved_in_place) = (&moves.between, Some(&moves.between_in_place));
+        let comparison = FormulaComparison { moved, moved_in_place, by_text: true };
         let mut contents = diff_contents(old, new, comparison);
         remove_formulas_of_shared(&mut contents, shared, old, new, moves);
         let (old_name, new_name) = (from.tabs.name(id), self.tabs.name(id));
@@ -111,6 +116,8 @@ impl Workbook {
 struct BranchMoves {
     /// From the older to the newer branch.
     between: MovedLines,
+    /// Like `between`, but rows and columns that were replaced by as many count as kept.
+    between_in_place: MovedLines,
     to_old: MovedLines,
     to_new: MovedLines,
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::display_eq::formats_display_same;
 use super::sheet::{CellId, Sheet, StoredCell};
 use super::stored_formula::FormulaReader;
 use super::{NameDiff, SheetReader, Workbook};
@@ -132,6 +133,8 @@ pub(super) struct FormulaComparison<'m> {
     /// Leads from the older state to the newer state. A formula whose references only follow it is
     /// unchanged.
     pub(super) moved: &'m MovedLines,
+    /// Like `moved`, but rows and columns that were replaced by as many count as kept.
+    pub(super) moved_in_place: Option<&'m MovedLines>,
     /// Whether a formula with the same text is unchanged, although it refers to other cells.
     pub(super) by_text: bool,
 }
@@ -139,8 +142,9 @@ pub(super) struct FormulaComparison<'m> {
 impl Workbook {
     /// Returns the differences between this state and another state of the same spreadsheet. A sheet
     /// that was replaced by another sheet with the same name is compared with that sheet, row by row
-    /// and column by column. A formula whose references only follow inserted and deleted rows and
-    /// columns is unchanged.
+    /// and column by column. Rows and columns that were replaced by as many at the same place are the
+    /// same ones, because an undo may have restored them. A formula whose references only follow
+    /// inserted and deleted rows and columns is unchanged.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
         let replacements: BTreeMap<SheetId, SheetId> = self
@@ -150,11 +154,14 @@ impl Workbook {
             .collect();
         let old_ids: BTreeMap<SheetId, SheetId> =
             replacements.iter().map(|(old, new)| (*new, *old)).collect();
-        let comparison = FormulaComparison { moved: &self.moved_lines_to(to), by_text: true };
+        let (moved, moved_in_place) = (self.moved_lines_to(to), self.moved_in_place_to(to));
+        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
+        let comparison = FormulaComparison { moved, moved_in_place, by_text: true };
+        let renamed = &to.with_replaced_ids(self);
         let diff = self.diff_sheets(to, |id| match old_ids.get(&id) {
             Some(old_id) => Some(self.diff_replaced_sheet(*old_id, id, to)),
             None if replacements.contains_key(&id) => None,
-            None => Some(self.diff_sheet(id, to, comparison)),
+            None => Some(self.diff_sheet(id, renamed, comparison)),
         });
         WorkbookDiff { names: self.diff_names(to, |sheet| self.sheet_lines_to(to, sheet)), ..diff }
     }
@@ -162,7 +169,11 @@ impl Workbook {
     /// Like [`Workbook::diff`], but compares only sheets with the same number, and also contains
     /// formulas with the same text that refer to other cells.
     pub(super) fn diff_by_number(&self, to: &Self) -> WorkbookDiff {
-        let comparison = FormulaComparison { moved: &self.moved_lines_to(to), by_text: false };
+        let comparison = FormulaComparison {
+            moved: &self.moved_lines_to(to),
+            moved_in_place: None,
+            by_text: false,
+        };
         self.diff_sheets(to, |id| Some(self.diff_sheet(id, to, comparison)))
     }
 
@@ -241,7 +252,7 @@ impl SheetDiff {
 
 /// Only formulas with the same text are unchanged if no rows and columns have moved.
 fn by_text_alone(nothing_moved: &MovedLines) -> FormulaComparison<'_> {
-    FormulaComparison { moved: nothing_moved, by_text: true }
+    FormulaComparison { moved: nothing_moved, moved_in_place: None, by_text: true }
 }
 
 /// The caller must set the number, the name and the kind of change.
@@ -258,7 +269,10 @@ pub(super) fn diff_contents(
         change: SheetChange::Kept,
         rows: diff_axis(Axis::Rows, old_sheet, new_sheet),
         columns: diff_axis(Axis::Columns, old_sheet, new_sheet),
-        formats_changed: old_sheet.formats.mapped(&row_map, &column_map) != new_sheet.formats,
+        formats_changed: !formats_display_same(
+            &old_sheet.formats.mapped(&row_map, &column_map),
+            &new_sheet.formats,
+        ),
         cells: diff_cells(old, new, comparison),
         deleted_cells: deleted_cells(old, new_sheet),
     }
@@ -286,7 +300,7 @@ fn diff_cells(
     new: SheetReader<'_>,
     comparison: FormulaComparison<'_>,
 ) -> Vec<CellDiff> {
-    let FormulaComparison { moved, by_text } = comparison;
+    let FormulaComparison { moved, moved_in_place, by_text } = comparison;
     let old_lookup = old.sheet.cell_lookup();
     let new_lookup = new.sheet.cell_lookup();
     let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
@@ -304,15 +318,13 @@ fn diff_cells(
         };
         let differs_otherwise = before.value != after.value || before.format != after.format;
         let has_same_text = by_text && before.formula == after.formula;
-        if differs_otherwise
-            || !has_same_text
-                && !old_formulas.only_moved(
-                    old.formula(cell_id),
-                    moved,
-                    new.formula(cell_id),
-                    &mut new_formulas,
-                )
-        {
+        let mut only_moved = |moved: &MovedLines| {
+            let (old, new) = (old.formula(cell_id), new.formula(cell_id));
+            old_formulas.only_moved(old, moved, new, &mut new_formulas)
+        };
+        let has_same_formula =
+            has_same_text || only_moved(moved) || moved_in_place.is_some_and(only_moved);
+        if differs_otherwise || !has_same_formula {
             cell_diffs.push(CellDiff { row, column, before, after });
         }
     }

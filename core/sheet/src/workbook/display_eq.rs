@@ -70,7 +70,7 @@ impl Workbook {
         if self.sheet_displays_same(sheet, later, sheet) {
             return None;
         }
-        let diffs = self.diff_by_number(later).sheets;
+        let diffs = self.diff_by_number(&later.with_replaced_ids(self)).sheets;
         let diff = diffs.into_iter().find(|diff| diff.sheet == sheet);
         let Some(diff) = diff else { return Some(ReversalCounts::default()) };
         let cell_count = diff.cells.len().saturating_add(diff.deleted_cells.len());

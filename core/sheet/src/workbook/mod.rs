@@ -10,6 +10,7 @@ mod diff;
 mod display_eq;
 mod moves;
 mod names;
+mod replaced_lines;
 mod report;
 mod sheet;
 mod sheet_reader;

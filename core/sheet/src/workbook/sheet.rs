@@ -1,9 +1,11 @@
 //! The state of a sheet: its cells, which are stored by row id and column id, and its range
 //! formats.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::axis_order::{AxisOrder, IdRun, IndexLookup};
+use super::replaced_lines::replaced_lines;
 use super::stored_formula::{MovesAfter, StoredFormula};
 use crate::axis_map::{Axis, AxisMap};
 use crate::cell::{GENERAL, Value};
@@ -132,11 +134,28 @@ impl Sheet {
         let (rows, row_id) = self.rows.with_ids_of(&other.rows, shared.rows.next_id());
         let (columns, column_id) =
             self.columns.with_ids_of(&other.columns, shared.columns.next_id());
+        Self { rows, columns, ..self.with_cell_ids(row_id, column_id) }
+    }
+
+    /// Returns a sheet that displays the same. Rows and columns that replaced as many of the earlier
+    /// state `earlier` have the ids that they had there.
+    pub(super) fn with_replaced_ids(&self, earlier: &Self) -> Cow<'_, Self> {
+        let (rows, columns) = earlier.map_to(self);
+        let (rows, columns) = (replaced_lines(&rows), replaced_lines(&columns));
+        if rows.is_empty() && columns.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let (rows, row_id) = self.rows.with_replaced_ids(&earlier.rows, &rows);
+        let (columns, column_id) = self.columns.with_replaced_ids(&earlier.columns, &columns);
+        Cow::Owned(Self { rows, columns, ..self.with_cell_ids(row_id, column_id) })
+    }
+
+    fn with_cell_ids(&self, row_id: impl Fn(u64) -> u64, column_id: impl Fn(u64) -> u64) -> Self {
         let renamed = |((row, column), cell): (&CellId, &StoredCell)| {
             ((row_id(*row), column_id(*column)), cell.clone())
         };
         let cells = self.cells.iter().map(renamed).collect();
-        Self { rows, columns, cells, ..self.clone() }
+        Self { cells, ..self.clone() }
     }
 
     pub(super) fn id(&self, row: u32, column: u32) -> Option<CellId> {

@@ -240,10 +240,13 @@ proptest! {
         let reversal = undo(before, after, now);
         prop_assert!(counts_agree(&reversal), "{:?}", reversal);
         let back = apply_reversal(&reversal, now);
+        let in_place = now.with_replaced_ids(after);
         for (id, sheet) in now.sheets() {
+            let lookup = sheet.sheet.cell_lookup();
             for (cell, content) in &sheet.sheet.cells {
-                let then = after.sheet(id).and_then(|sheet| sheet.sheet.cells.get(cell));
-                if then != Some(content) {
+                let (row, column) = lookup.coordinates(*cell).unwrap();
+                let id_in_place = in_place.sheets[&id].id(row, column).unwrap();
+                if is_changed(after, &in_place, id, id_in_place) {
                     let kept = back.sheet(id).and_then(|sheet| sheet.sheet.cells.get(cell));
                     let same = |kept: &&StoredCell| {
                         (&kept.value, &kept.formula) == (&content.value, &content.formula)
@@ -269,6 +272,23 @@ proptest! {
             return Err(TestCaseError::fail(format!("{what}: {diff:?}")));
         }
     }
+}
+
+/// Returns whether a cell has another content, or another number format that is not only that of its
+/// range.
+fn is_changed(after: &Workbook, now: &Workbook, sheet: SheetId, id: sheet::CellId) -> bool {
+    let cell = |workbook: &Workbook| {
+        let sheet = &workbook.sheets.get(&sheet)?;
+        let cell = sheet.cells.get(&id).cloned().unwrap_or_default();
+        let (row, column) = sheet.cell_lookup().coordinates(id)?;
+        let format = sheet.displayed_format(row, column, &cell).map(str::to_owned);
+        Some((cell, format))
+    };
+    let (Some((then, format_then)), Some((now, format_now))) = (cell(after), cell(now)) else {
+        return true;
+    };
+    let has_other_format = then.format != now.format && format_then != format_now;
+    (then.value, then.formula) != (now.value, now.formula) || has_other_format
 }
 
 fn set_row(row: u32) -> Operation {

@@ -1,8 +1,9 @@
-//! Pairs the rows or columns that two branches inserted at the same place.
+//! Pairs the rows or columns that two branches inserted at the same place, and those that replaced
+//! as many.
 
 use std::collections::BTreeMap;
 
-use super::{AxisOrder, IdRun};
+use super::{AxisOrder, IdRun, Run};
 
 /// Rows or columns with consecutive ids in both branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,12 @@ struct Gap {
 }
 
 impl Gap {
+    fn of(runs: impl Iterator<Item = IdRun>) -> Self {
+        let mut gap = Self::default();
+        runs.for_each(|run| gap.push(run));
+        gap
+    }
+
     fn push(&mut self, run: IdRun) {
         self.len = self.len.saturating_add(run.len);
         self.runs.push(run);
@@ -43,7 +50,30 @@ impl AxisOrder {
         other: &Self,
         first_new_id: u64,
     ) -> (Self, impl Fn(u64) -> u64 + use<>) {
-        let pairs = self.paired_runs(other, first_new_id);
+        self.with_paired_ids(self.paired_runs(other, first_new_id))
+    }
+
+    /// Gives the rows that replaced rows of the earlier order `earlier` the ids that they had there.
+    /// Each run of `replaced` leads from the replaced rows to the rows that replaced them. Returns the
+    /// order, and a function that maps the ids.
+    pub fn with_replaced_ids(
+        &self,
+        earlier: &Self,
+        replaced: &[Run],
+    ) -> (Self, impl Fn(u64) -> u64 + use<>) {
+        let mut pairs = Vec::new();
+        for run in replaced {
+            let gap = Gap::of(self.runs_in(run.dst, run.dst.saturating_add(run.len)));
+            let earlier_gap = Gap::of(earlier.runs_in(run.src, run.src.saturating_add(run.len)));
+            pair_gaps(&gap, &earlier_gap, &mut pairs);
+        }
+        self.with_paired_ids(pairs.into_iter().map(|pair| (pair.first_id, pair)).collect())
+    }
+
+    fn with_paired_ids(
+        &self,
+        pairs: BTreeMap<u64, PairedRun>,
+    ) -> (Self, impl Fn(u64) -> u64 + use<>) {
         let lookup = self.index_lookup();
         let mut renamed = self.clone();
         for pair in pairs.values() {

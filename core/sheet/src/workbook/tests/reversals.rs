@@ -141,3 +141,86 @@ fn a_sheet_whose_name_was_taken_is_reverted_once() {
     let back = apply_reversal(&reverted, &after);
     assert_eq!(revert_sheet(&before, &back, SheetId::FIRST, &no_imports()).unwrap().operations, []);
 }
+
+/// Returns the states after each entry, first without entries.
+fn states_of(entries: &[Vec<Operation>]) -> Vec<Workbook> {
+    let mut states = vec![Workbook::default()];
+    for entry in entries {
+        let mut next = states[states.len() - 1].clone();
+        next.apply_operations(entry).unwrap();
+        states.push(next);
+    }
+    states
+}
+
+#[test]
+fn an_added_sheet_is_removed_after_its_edits_were_undone() {
+    let in_new = |operation: Operation| match operation {
+        Operation::SetCells(set) => Operation::SetCells(SetCells { sheet: SheetId(1), ..set }),
+        other => panic!("{other:?}"),
+    };
+    let (sheet, rows, columns) = (SheetId(1), Spans::one(0, 2), Spans::one(0, 1));
+    let format = Operation::SetFormat(SetFormat { sheet, rows, columns, format: "0.0".to_owned() });
+    let insert = Operation::InsertRows(InsertBefore { sheet, before: 0, count: 1 });
+    let delete = Operation::DeleteRows(DeleteSpans { sheet, spans: Spans::one(0, 1) });
+    for edit in [in_new(set_row(3)), format, insert, delete] {
+        let states = states_of(&[vec![sheet_named(1, "X")], vec![edit.clone()]]);
+        let kept = undo(&states[0], &states[1], &states[2]);
+        let is_blank = matches!(edit, Operation::InsertRows(_) | Operation::DeleteRows(_));
+        assert_eq!(kept.operations.is_empty(), !is_blank, "{edit:?}");
+        let edit_undone = apply_undo(&states[1], &states[2], &states[2]);
+        let reversal = undo(&states[0], &states[1], &edit_undone);
+        assert_eq!(
+            names_in_order(&apply_reversal(&reversal, &edit_undone)),
+            ["Sheet1"],
+            "{edit:?}"
+        );
+        assert!(reversal.report.left.is_zero(), "{edit:?}");
+    }
+}
+
+#[test]
+fn cells_of_a_deleted_row_that_an_undo_restored_were_not_changed_since() {
+    let delete =
+        Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans: Spans::one(3, 1) });
+    let insert = Operation::InsertRows(InsertBefore { sheet: SheetId::FIRST, before: 2, count: 3 });
+    let entry = vec![insert, set_row(3), format_of(Spans::one(0, 9), "0.0")];
+    let states = states_of(&[vec![set_row(2)], entry, vec![delete]]);
+    let restored = apply_undo(&states[2], &states[3], &states[3]);
+    let reversal = undo(&states[1], &states[2], &restored);
+    let back = apply_reversal(&reversal, &restored);
+    assert_eq!(crate::oracle::display_difference(&states[1], &back), None);
+    assert!(reversal.report.left.is_zero(), "{:?}", reversal.report);
+    assert_eq!(states[2].changes_in_sheet(&restored, SheetId::FIRST), None);
+    let mut edited = restored;
+    edited.apply_operation(&set_row(8));
+    let changes = states[2].changes_in_sheet(&edited, SheetId::FIRST);
+    let one_cell = ReversalCounts { cells: 1, ..Default::default() };
+    assert_eq!(changes, Some(one_cell), "the restored row does not count");
+}
+
+#[test]
+fn a_diff_omits_rows_and_columns_that_an_undo_restored() {
+    let (sheet, spans) = (SheetId::FIRST, Spans::one(3, 2));
+    let formats = format_of(Spans::one(3, 1), "0.0");
+    let content = vec![set_row(2), set_row(3), set_row(4), set_row(5), formats];
+    let delete = DeleteSpans { sheet, spans };
+    let states = states_of(&[content, vec![Operation::DeleteRows(delete)]]);
+    let mut restored = apply_undo(&states[1], &states[2], &states[2]);
+    assert_eq!(states[1].diff(&restored).sheets, []);
+    assert_eq!(restored.diff(&states[1]).sheets, []);
+    restored.apply_operation(&set_row(9));
+    let diff = states[1].diff(&restored);
+    let cells: Vec<u32> = diff.sheets[0].cells.iter().map(|cell| cell.row).collect();
+    assert_eq!(cells, [9]);
+    // Other rows than those before are not the same.
+    let other = apply_reversal(
+        &Reversal {
+            operations: vec![Operation::InsertRows(InsertBefore { sheet, before: 3, count: 1 })],
+            ..Default::default()
+        },
+        &states[2],
+    );
+    let diff = &states[1].diff(&other).sheets[0];
+    assert_eq!((&diff.rows.inserted, &diff.rows.deleted), (&Spans::one(3, 1), &Spans::one(3, 2)));
+}

@@ -15,11 +15,12 @@ pub(super) struct CellChange {
     pub(super) format: bool,
 }
 
-/// Returns the cells of a sheet that differ. `moved` leads from the older to the newer state.
+/// Returns the cells of a sheet that differ. Each map of `moved` leads from the older to the newer
+/// state. A formula that only followed one of them does not differ.
 pub(super) fn changed_cells(
     older: SheetReader<'_>,
     newer: SheetReader<'_>,
-    moved: &MovedLines,
+    moved: &[&MovedLines],
 ) -> BTreeMap<CellId, CellChange> {
     let (mut older_formulas, mut newer_formulas) = (older.formulas(), newer.formulas());
     let blank = StoredCell::default();
@@ -29,12 +30,14 @@ pub(super) fn changed_cells(
     for id in ids {
         let older_cell = older.sheet.cells.get(&id).unwrap_or(&blank);
         let newer_cell = newer.sheet.cells.get(&id).unwrap_or(&blank);
-        let only_moved = older_formulas.only_moved(
-            older_cell.formula.as_ref(),
-            moved,
-            newer_cell.formula.as_ref(),
-            &mut newer_formulas,
-        );
+        let only_moved = moved.iter().any(|moved| {
+            older_formulas.only_moved(
+                older_cell.formula.as_ref(),
+                moved,
+                newer_cell.formula.as_ref(),
+                &mut newer_formulas,
+            )
+        });
         let content = older_cell.value != newer_cell.value || !only_moved;
         let format = older_cell.format != newer_cell.format;
         if content || format {
@@ -70,16 +73,4 @@ pub(in crate::workbook) fn cells_that_lost_references(
         }
     }
     cells
-}
-
-/// Returns whether a sheet was neither edited nor formatted between two states.
-pub(super) fn is_unchanged_sheet(
-    older: SheetReader<'_>,
-    newer: SheetReader<'_>,
-    moved: &MovedLines,
-) -> bool {
-    let (old, new) = (older.sheet, newer.sheet);
-    (&old.rows, &old.columns) == (&new.rows, &new.columns)
-        && (&old.formats, old.extent) == (&new.formats, new.extent)
-        && changed_cells(older, newer, moved).is_empty()
 }

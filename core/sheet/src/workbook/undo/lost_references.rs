@@ -1,16 +1,14 @@
 //! Restores references that other formulas have lost because the entry deleted rows, columns or
 //! sheets.
 
-use cellar_formula::changes::{MovedLines, SheetLines};
+use cellar_formula::changes::MovedLines;
 
 use super::UndoBuilder;
 use super::cell_changes::cells_that_lost_references;
-use super::replaced_lines::with_replaced_lines;
-use crate::axis_map::Axis;
 use crate::operation::{CellEdit, SheetId};
+use crate::workbook::SheetReader;
 use crate::workbook::sheet::{CellId, CellLookup};
 use crate::workbook::stored_formula::{FormulaReader, moved_template};
-use crate::workbook::{SheetReader, Workbook};
 
 /// Formulas of one sheet that lost references.
 struct LostReferences<'a> {
@@ -49,7 +47,7 @@ impl<'a> UndoBuilder<'a> {
             return;
         }
         let moved = MovedInPlace {
-            since_entry: self.after.moved_in_place(|id| self.after.sheet_lines_to(self.now, id)),
+            since_entry: self.after.moved_in_place_to(self.now),
             by_undo: self.before.moved_in_place(|id| self.lines_of_undo(self.before, id)),
         };
         for lost_on_sheet in &lost {
@@ -154,19 +152,6 @@ impl<'a> ChangesSince<'a> {
         } else {
             FormulaChange::Changed
         }
-    }
-}
-
-impl Workbook {
-    /// `lines_of` returns how the rows and columns of a sheet have moved to a later state.
-    fn moved_in_place(&self, lines_of: impl Fn(SheetId) -> Option<SheetLines>) -> MovedLines {
-        let in_place = |id: &SheetId| {
-            let SheetLines { rows, columns } = lines_of(*id)?;
-            let rows = with_replaced_lines(rows.kept().clone(), Axis::Rows);
-            let columns = with_replaced_lines(columns.kept().clone(), Axis::Columns);
-            Some((*id, SheetLines::of_axis_maps(rows, columns)))
-        };
-        self.sheets.keys().filter_map(in_place).collect()
     }
 }
 

@@ -2,7 +2,9 @@
 //! later.
 //!
 //! The operations are computed from three states: before the entry, after the entry, and now. Rows
-//! and columns are matched by id. The following effects of the entry are kept:
+//! and columns are matched by id. Cells in rows that were replaced by as many at the same place are
+//! compared with those in the replaced rows. A cell or sheet was changed later if it displays something
+//! else now than after the entry. The following effects of the entry are kept:
 //!
 //! - Cells that were edited later, also those with formulas that lost references.
 //! - Inserted rows and columns that are no longer blank.
@@ -23,7 +25,6 @@ mod formulas;
 mod lost_references;
 mod names;
 mod part;
-mod replaced_lines;
 mod report;
 mod restore;
 mod sheet;
@@ -36,7 +37,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SheetChange, SheetDiff, Workbook};
 pub(super) use cell_changes::cells_that_lost_references;
-use cell_changes::is_unchanged_sheet;
 use cellar_formula::changes::{MovedLines, SheetLines};
 
 use crate::operation::{DeleteSheet, Operation, RenameSheet, SheetId};
@@ -117,6 +117,8 @@ struct UndoBuilder<'a> {
     now: &'a Workbook,
     moved_by_entry: MovedLines,
     moved_since_entry: MovedLines,
+    /// Like `moved_since_entry`, but rows and columns that were replaced by as many count as kept.
+    moved_in_place_since_entry: MovedLines,
     /// Leads from the state before the entry to now.
     moved_until_now: MovedLines,
     /// Replaces `moved_until_now` for sheets with rows or columns that the undo inserts or deletes.
@@ -158,6 +160,7 @@ impl<'a> UndoBuilder<'a> {
             now,
             moved_by_entry: before.moved_lines_to(after),
             moved_since_entry: after.moved_lines_to(now),
+            moved_in_place_since_entry: after.moved_in_place_to(now),
             moved_until_now: before.moved_lines_to(now),
             moved_by_undo: MovedLines::default(),
             workbook: now.clone(),
@@ -262,10 +265,7 @@ impl<'a> UndoBuilder<'a> {
         }
         let is_unchanged = match self.import(sheet) {
             Some(import) => import.is_intact,
-            None => match (self.after.sheet(sheet), self.now.sheet(sheet)) {
-                (Some(after), Some(now)) => is_unchanged_sheet(after, now, &self.moved_since_entry),
-                _ => false,
-            },
+            None => self.after.sheet_displays_same(sheet, self.now, sheet),
         };
         if is_unchanged {
             self.delete_sheet(sheet);

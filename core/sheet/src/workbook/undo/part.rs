@@ -98,7 +98,7 @@ pub fn revert_range(
     let nothing = MovedLines::default();
     if current_sheet == sheet {
         let moved = before.moved_lines_to(now);
-        let states = SheetStates::new(old, new, new, &moved, &nothing);
+        let states = SheetStates::new(old, new, new, &moved, [&nothing; 2]);
         builder.restore_range(current_sheet, &states, rows, columns);
     } else {
         let (old_sheet, new_sheet) = (old.sheet.with_new_ids(), new.sheet.with_new_ids());
@@ -106,7 +106,7 @@ pub fn revert_range(
         let new = SheetReader { sheet: &new_sheet, ..new };
         // References to the replaced sheet become references to its replacement.
         builder.restored.insert(sheet, current_sheet);
-        let states = SheetStates::new(old, new, new, &nothing, &nothing);
+        let states = SheetStates::new(old, new, new, &nothing, [&nothing; 2]);
         builder.restore_range(current_sheet, &states, rows, columns);
     }
     Ok(builder.finish())

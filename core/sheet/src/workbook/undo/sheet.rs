@@ -1,10 +1,10 @@
 //! Undo within one sheet.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::UndoBuilder;
 use super::cell_changes::{CellChange, changed_cells};
-use super::replaced_lines::with_replaced_lines;
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::GENERAL;
 use crate::metadata::{FormatLayer, RangeFormat};
@@ -12,6 +12,8 @@ use crate::operation::{
     CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
 };
 use crate::workbook::axis_order::IndexLookup;
+use crate::workbook::display_eq::formats_display_same;
+use crate::workbook::replaced_lines::with_replaced_lines;
 use crate::workbook::sheet::{CellId, Sheet, StoredCell};
 use crate::workbook::stored_formula::FormulaReader;
 use crate::workbook::{SheetDiff, SheetReader};
@@ -24,6 +26,9 @@ pub(super) struct SheetStates<'a> {
     before: SheetReader<'a>,
     after: SheetReader<'a>,
     pub(super) now: SheetReader<'a>,
+    /// The sheet of `now`, in which rows and columns that replaced as many of `after` have their ids. An
+    /// undo of another entry may have restored them.
+    now_in_place: Cow<'a, Sheet>,
     pub(super) changed_by_entry: BTreeMap<CellId, CellChange>,
     changed_since: BTreeMap<CellId, CellChange>,
 }
@@ -33,23 +38,37 @@ pub(super) struct SheetStates<'a> {
 pub(super) struct SheetUndo<'a> {
     id: SheetId,
     states: SheetStates<'a>,
-    /// Leads from the sheet before the entry to the sheet now.
-    row_map: AxisMap,
-    column_map: AxisMap,
+    /// Lead from the sheet before the entry to the sheet now. Rows and columns that were replaced by as
+    /// many later count as kept.
+    row_places: AxisMap,
+    column_places: AxisMap,
+}
+
+/// Two axis maps from a sheet before the entry to the sheet after deleted rows or columns were
+/// inserted again.
+struct ReinsertedLines {
+    map: AxisMap,
+    /// Rows or columns that were replaced by as many later count as kept.
+    places: AxisMap,
 }
 
 impl<'a> SheetStates<'a> {
-    /// `moved_by_entry` leads from `before` to `after`, and `moved_since` from `after` to `now`.
+    /// `moved_by_entry` leads from `before` to `after`, and each map of `moved_since` from `after` to
+    /// `now`. A formula has not changed since if it only followed one of them.
     pub(super) fn new(
         before: SheetReader<'a>,
         after: SheetReader<'a>,
         now: SheetReader<'a>,
         moved_by_entry: &MovedLines,
-        moved_since: &MovedLines,
+        moved_since: [&MovedLines; 2],
     ) -> Self {
-        let changed_by_entry = changed_cells(before, after, moved_by_entry);
-        let changed_since = changed_cells(after, now, moved_since);
-        Self { before, after, now, changed_by_entry, changed_since }
+        let changed_by_entry = changed_cells(before, after, &[moved_by_entry]);
+        let now_in_place = now.sheet.with_replaced_ids(after.sheet);
+        let in_place = SheetReader { sheet: &now_in_place, ..now };
+        let mut changed_since = changed_cells(after, in_place, &moved_since);
+        changed_since
+            .retain(|id, change| change.content || !displays_same_format(after, in_place, *id));
+        Self { before, after, now, now_in_place, changed_by_entry, changed_since }
     }
 
     pub(super) fn before(&self) -> SheetReader<'a> {
@@ -62,12 +81,15 @@ impl<'a> SheetStates<'a> {
     }
 
     fn formats_were_changed_since(&self) -> bool {
-        let (row_map, column_map) = self.after.sheet.map_to(self.now.sheet);
-        self.after.formats().mapped(&row_map, &column_map) != *self.now.formats()
+        let (row_map, column_map) = self.after.sheet.map_to(&self.now_in_place);
+        !formats_display_same(
+            &self.after.formats().mapped(&row_map, &column_map),
+            self.now.formats(),
+        )
     }
 
     fn lines_changed_since(&self, axis: Axis) -> BTreeSet<u64> {
-        let now_cells = &self.now.sheet.cells;
+        let now_cells = &self.now_in_place.cells;
         let changed_cells = self.changed_since.keys().filter(|id| now_cells.contains_key(id));
         changed_cells.map(|id| line_of(*id, axis)).collect()
     }
@@ -121,37 +143,37 @@ impl<'a> UndoBuilder<'a> {
         let id = diff.sheet;
         let (before, after) = (self.before.sheet(id)?, self.after.sheet(id)?);
         let Some(now) = self.now.sheet(id) else {
-            let changed = changed_cells(before, after, &self.moved_by_entry);
+            let changed = changed_cells(before, after, &[&self.moved_by_entry]);
             self.report.left.cells += count_of(changed.len());
             return None;
         };
-        let (by_entry, since) = (&self.moved_by_entry, &self.moved_since_entry);
+        let by_entry = &self.moved_by_entry;
+        let since = [&self.moved_since_entry, &self.moved_in_place_since_entry];
         let states = SheetStates::new(before, after, now, by_entry, since);
         let operation_count = self.operations.len();
         self.delete_inserted(id, Axis::Rows, &diff.rows.inserted, &states);
         self.delete_inserted(id, Axis::Columns, &diff.columns.inserted, &states);
-        let row_map = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, &states)?;
-        let column_map =
-            self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, &states)?;
-        let lines = SheetLines::of_axis_maps(row_map.clone(), column_map.clone());
+        let rows = self.reinsert_deleted(id, Axis::Rows, &diff.rows.deleted, &states)?;
+        let columns = self.reinsert_deleted(id, Axis::Columns, &diff.columns.deleted, &states)?;
+        let lines = SheetLines::of_axis_maps(rows.map, columns.map);
         if self.operations.len() > operation_count {
             self.moved_by_undo.insert(id, lines.clone());
         }
         self.changed_lines.insert(id, lines);
-        Some(SheetUndo { id, states, row_map, column_map })
+        Some(SheetUndo { id, states, row_places: rows.places, column_places: columns.places })
     }
 
     /// Restores the cells and formats of a sheet after its rows and columns.
     pub(super) fn restore_contents(&mut self, sheet_undo: &SheetUndo<'_>) {
-        let SheetUndo { id, states, row_map, column_map } = sheet_undo;
+        let SheetUndo { id, states, row_places, column_places } = sheet_undo;
         if states.formats_were_changed_since() {
             self.report.left.formats += states.formats_changed_by_entry();
         } else {
             self.report.restored.formats += states.formats_changed_by_entry();
-            let restored_formats = states.before.formats().mapped(row_map, column_map);
+            let restored_formats = states.before.formats().mapped(row_places, column_places);
             self.restore_formats(*id, &restored_formats);
         }
-        self.restore_cells(*id, states, row_map, column_map);
+        self.restore_cells(*id, states, row_places, column_places);
     }
 
     /// Returns the edit that changes a cell back to its state before the entry. A number format cannot
@@ -192,8 +214,9 @@ impl<'a> UndoBuilder<'a> {
         states: &SheetStates<'_>,
     ) {
         let Some(SheetReader { sheet, .. }) = self.workbook.sheet(id) else { return };
-        let existing_count = states.still_existing(axis, inserted, sheet);
-        let spans = states.still_blank(axis, inserted, sheet);
+        let sheet = sheet.with_replaced_ids(states.after.sheet);
+        let existing_count = states.still_existing(axis, inserted, &sheet);
+        let spans = states.still_blank(axis, inserted, &sheet);
         self.report.restored.add_lines(axis, spans.count());
         self.report.left.add_lines(axis, existing_count.saturating_sub(spans.count()));
         if spans.is_empty() {
@@ -208,20 +231,20 @@ impl<'a> UndoBuilder<'a> {
 
     /// Inserts deleted rows or columns again, each before the first of its successors that still
     /// exists. A successor that an undo of another entry has restored exists, although it has a new
-    /// id. Returns the axis map from the sheet before the entry to the sheet after the insertion.
+    /// id.
     fn reinsert_deleted(
         &mut self,
         id: SheetId,
         axis: Axis,
         deleted: &Spans,
         states: &SheetStates<'_>,
-    ) -> Option<AxisMap> {
+    ) -> Option<ReinsertedLines> {
         self.report.restored.add_lines(axis, deleted.count());
         let current_order = self.workbook.sheet(id)?.sheet.order(axis);
         let (before_order, after_order) =
             (states.before.sheet.order(axis), states.after.sheet.order(axis));
         let mut map = before_order.map_to(current_order, axis);
-        let moved_since = with_replaced_lines(after_order.map_to(current_order, axis), axis);
+        let moved_since = with_replaced_lines(after_order.map_to(current_order, axis));
         let mut places = before_order.map_to(after_order, axis).then(&moved_since);
         // Inserting the last span first keeps the insertion points of the other spans valid.
         for span in deleted.iter().rev() {
@@ -238,7 +261,7 @@ impl<'a> UndoBuilder<'a> {
             map = map.then(&insertion_map).with_run(reinserted_run);
             places = places.then(&insertion_map).with_run(reinserted_run);
         }
-        Some(map)
+        Some(ReinsertedLines { map, places })
     }
 
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
@@ -331,6 +354,18 @@ impl<'a> UndoBuilder<'a> {
             self.push(Operation::SetCells(SetCells { sheet, cells: chunk.to_vec() }));
         }
     }
+}
+
+/// An undo of a number format stores the format that the cell displayed before, which may be that of
+/// its range.
+fn displays_same_format(after: SheetReader<'_>, now: SheetReader<'_>, id: CellId) -> bool {
+    let format = |sheet: SheetReader<'_>| {
+        let blank = StoredCell::default();
+        let cell = sheet.sheet.cells.get(&id).unwrap_or(&blank);
+        let (row, column) = sheet.sheet.cell_lookup().coordinates(id)?;
+        Some(sheet.sheet.displayed_format(row, column, cell)?.to_owned())
+    };
+    format(after) == format(now)
 }
 
 fn edits_of_stored_cells(

@@ -1,0 +1,107 @@
+//! Notes on formulas that were set, but refer to sheets or functions that do not exist.
+
+use std::collections::BTreeSet;
+
+use cellar_formula::Formula;
+use cellar_formula::reference::{NoSheets, ReferenceSheet};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::operation::CellEdit;
+
+use super::edit::CommandEditor;
+use super::output::Output;
+use crate::describe::join_first;
+use crate::sheet_deletion::list_sheet_names;
+use crate::text::escape;
+
+/// Sheets and unknown functions to which the formulas of one edit refer.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct FormulaNames {
+    /// Names of sheets, each with a cell whose formula refers to it.
+    sheets: BTreeSet<(String, CellName)>,
+    /// Functions that do not exist, each with a cell whose formula calls it.
+    unknown_functions: BTreeSet<(String, CellName)>,
+}
+
+impl FormulaNames {
+    pub(super) fn of(edits: &[CellEdit]) -> Self {
+        let functions: BTreeSet<&str> = cellar_functions::function_names().into_iter().collect();
+        let mut names = Self::default();
+        for edit in edits {
+            let Some(text) = &edit.formula else { continue };
+            let Ok(formula) = Formula::parse(text, &NoSheets) else { continue };
+            let cell = CellName { row: edit.row, column: edit.column };
+            for placed in formula.references() {
+                if let ReferenceSheet::Unknown(name) = &placed.reference.sheet {
+                    names.sheets.insert((name.clone(), cell));
+                }
+            }
+            names.add_unknown_functions(&formula, cell, &functions);
+        }
+        names
+    }
+
+    /// `LET` and `LAMBDA` name functions in the formula itself.
+    fn add_unknown_functions(
+        &mut self,
+        formula: &Formula,
+        cell: CellName,
+        functions: &BTreeSet<&str>,
+    ) {
+        let called = formula.functions().map(|name| name.trim_start_matches("_XLFN.").to_owned());
+        let called: BTreeSet<String> = called.collect();
+        if called.contains("LET") || called.contains("LAMBDA") {
+            return;
+        }
+        let unknown = called.into_iter().filter(|name| !functions.contains(name.as_str()));
+        self.unknown_functions.extend(unknown.map(|name| (name, cell)));
+    }
+
+    /// Prints notes. The sheets are read only if a formula names a sheet, and errors are ignored.
+    pub(super) async fn print_notes(&self, editor: &CommandEditor, output: &Output) {
+        for (name, cell) in &self.unknown_functions {
+            output.print_note(format!(
+                "{cell}: there is no function {}; the cell shows #NAME?. The formula is stored as typed.",
+                escape(name)
+            ));
+        }
+        if self.sheets.is_empty() || output.json {
+            return;
+        }
+        let Ok(reply) = editor.list_sheets().await else { return };
+        let exists = |name: &str| {
+            reply.sheets.iter().any(|sheet| sheet.name.to_lowercase() == name.to_lowercase())
+        };
+        let unknown: Vec<&(String, CellName)> =
+            self.sheets.iter().filter(|(name, _)| !exists(name)).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let named = unknown.iter().map(|(name, cell)| format!("{cell}: `{}`", escape(name)));
+        output.print_note(format!(
+            "Formulas refer to sheets that do not exist, so they show #REF!: {}. The sheets are: {}",
+            join_first(named, unknown.len()),
+            list_sheet_names(&reply.sheets)
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names_of(formula: &str) -> (Vec<String>, Vec<String>) {
+        let formula = Some(formula.to_owned());
+        let edit = CellEdit { row: 0, column: 0, value: None, formula, format: None };
+        let FormulaNames { sheets, unknown_functions } = FormulaNames::of(&[edit]);
+        let names = |set: BTreeSet<(String, CellName)>| set.into_iter().map(|(name, _)| name);
+        (names(sheets).collect(), names(unknown_functions).collect())
+    }
+
+    #[test]
+    fn finds_sheets_and_unknown_functions() {
+        assert_eq!(names_of("=SUM(Nope!A1)"), (vec!["Nope".to_owned()], vec![]));
+        assert_eq!(names_of("=nosuch(1)+SUM(A1)"), (vec![], vec!["NOSUCH".to_owned()]));
+        assert_eq!(names_of("=LET(f,LAMBDA(x,x),f(1))"), (vec![], vec![]));
+        assert_eq!(names_of("=_xlfn.XLOOKUP(1,A:A,B:B)"), (vec![], vec![]));
+    }
+}

@@ -1,0 +1,110 @@
+//! First attempts of a person who has never used `cellar`: each works, or says what to do instead.
+
+use serde_json::{Value, json};
+
+use crate::journey::{Project, Run, data};
+
+fn done(project: &Project, arguments: &[&str]) -> Run {
+    let run = project.cellar(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    run
+}
+
+/// Runs a command that must fail with all these parts in its message, on one line.
+fn refused(project: &Project, arguments: &[&str], code: i32, parts: &[&str]) {
+    let run = project.cellar(arguments);
+    assert_eq!(run.code, code, "{arguments:?}: {run:?}");
+    let message = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in parts {
+        assert!(message.contains(part), "{arguments:?}: {part}: {message}");
+    }
+}
+
+fn json_of(project: &Project, arguments: &[&str]) -> Value {
+    let run = done(project, &[arguments, &["--json"]].concat());
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+#[test]
+fn cells_are_read_by_ranges_conditions_and_totals() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["import", data("airports.csv").to_str().unwrap(), "--name", "airports"]);
+    let texts = |arguments: &[&str]| json_of(&project, arguments)["texts"].clone();
+    assert_eq!(texts(&["get", "B2:C2"]), json!(["Thigpen", "Bay Springs"]));
+    assert_eq!(texts(&["get", "A3376:A"]), texts(&["get", "A3376:A3377"]));
+    assert_eq!(texts(&["get", "A:B", "--last", "1"]), texts(&["get", "A3377:B3377"]));
+    assert_eq!(texts(&["get", "--last", "2"]).as_array().unwrap().len(), 14);
+
+    for condition in ["D=tx and F>33", "D=TX & F>33"] {
+        refused(&project, &["get", "--where", condition], 64, &["join conditions with &&"]);
+    }
+    let or = ["cannot be joined with or", "D=~^(TX|AK)$"];
+    refused(&project, &["get", "--where", "D=TX || D=AK"], 64, &or);
+    refused(&project, &["get", "--where", "D=~'^T[XN]'"], 64, &["write ^T[XN] without them"]);
+    let count = |condition: &str| {
+        json_of(&project, &["get", "--where", condition, "--count"])["rows"].as_u64().unwrap()
+    };
+    assert_eq!(count("D=~^(TX|AK)$"), count("D=TX") + count("D=AK"));
+    let none = done(&project, &["get", "--where", "D=~^tx$"]);
+    assert!(none.stderr.contains("Case matters in regular expressions"), "{none:?}");
+
+    assert_eq!(done(&project, &["get", "--count"]).stdout, "3,377 rows\n");
+    assert_eq!(json_of(&project, &["get", "A2:G11", "--count"])["rows"], 10);
+    let of_texas = json_of(&project, &["get", "--where", "D=TX", "--sum", "F", "--sum", "G"]);
+    let columns: Vec<&str> = of_texas["sums"].as_array().unwrap().iter().map(column).collect();
+    assert_eq!((columns, &of_texas["rows"]), (vec!["F", "G"], &209.into()));
+    let all = json_of(&project, &["get", "--sum", "F"]);
+    assert_eq!((&all["sum"]["numbers"], &all["rows"]), (&3_376.into(), &3_377.into()));
+}
+
+fn column(sum: &Value) -> &str {
+    sum["column"].as_str().unwrap()
+}
+
+#[test]
+fn commands_say_how_to_name_things() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "My Budget"]);
+    done(&project, &["sheets", "add", "Notes"]);
+    let delete = ["takes the spreadsheet only from -s", "cellar delete -s 'My Budget'"];
+    refused(&project, &["delete", "My Budget"], 64, &delete);
+    let range = ["revert", "--to", "0.0", "--range", "Notes"];
+    refused(&project, &range, 64, &["is not a range", "--sheet NAME"]);
+    let unshared = done(&project, &["unshare", "nobody"]);
+    assert_eq!(unshared.stdout, "nobody has no access\n");
+    let by_nobody = done(&project, &["history", "--by", "nobody"]);
+    assert!(by_nobody.stderr.contains("No edits by nobody"), "{by_nobody:?}");
+
+    let set = done(&project, &["set", "Notes!A1", "=SUM(Nope!A1)", "Notes!A3", "=NOSUCH(1)"]);
+    assert!(set.stdout.starts_with("cells Notes!A1, A3   at 0.2\n"), "{set:?}");
+    for part in ["A3: there is no function NOSUCH", "A1: `Nope`", "Sheet1, Notes"] {
+        assert!(set.stderr.contains(part), "{part}: {set:?}");
+    }
+    let known = done(&project, &["set", "A1", "=SUM(notes!A1)"]);
+    assert!(!known.stderr.contains("do not exist"), "{known:?}");
+
+    let fork = done(&project, &["fork", "--no-use"]);
+    assert!(fork.stderr.contains("In Fork of My Budget"), "{fork:?}");
+    let forks = done(&project, &["forks"]);
+    let [header, line] = forks.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{forks:?}") };
+    assert!(header.starts_with("fork ") && line.contains("Fork of My Budget"), "{forks:?}");
+}
+
+/// A revert and a diff agree on what is the same.
+#[test]
+fn a_diff_is_empty_after_a_revert() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["import", data("airports.csv").to_str().unwrap()]);
+    done(&project, &["set", "H1", "=B4"]);
+    done(&project, &["rows", "delete", "4"]);
+    done(&project, &["revert", "--to", "0.2"]);
+    let again = done(&project, &["revert", "--to", "0.2"]);
+    assert!(again.stdout.contains("nothing to revert"), "{again:?}");
+    let diff = done(&project, &["diff", "0.2"]);
+    assert_eq!(diff.stdout, "", "{diff:?}");
+    // The undo of the import counts only the edits that are in effect.
+    refused(&project, &["undo", "0.1"], 1, &["changed since (1 cell)"]);
+}
