@@ -184,7 +184,7 @@ fn execute_command(
             Command::Import(args) => import::import_file(context, &output, args).await,
             Command::Get(args) => get::print_cells(context, &output, args).await,
             Command::Find(args) => find::find_cells(context, &output, args).await,
-            Command::Edit(args) => grid::edit_in_grid(context, &output, args).await,
+            Command::Edit(args) => Box::pin(grid::edit_in_grid(context, &output, args)).await,
             Command::Set(args) => set::set_cells(context, &output, args).await,
             Command::Clear(args) => ranges::clear_ranges(context, &output, args).await,
             Command::Format(args) => ranges::format_range(context, &output, args).await,

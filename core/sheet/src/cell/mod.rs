@@ -48,6 +48,14 @@ impl Cell {
         display_value(&self.value, format)
     }
 
+    /// Returns whether the values are equal. The value of a formula does not count, because it depends
+    /// on the snapshot from which it was read.
+    #[must_use]
+    pub fn has_value_of(&self, other: &Self) -> bool {
+        let have_formulas = self.formula.is_some() && other.formula.is_some();
+        have_formulas || self.value == other.value
+    }
+
     /// Returns whether the cell has neither a value nor a format.
     #[must_use]
     pub fn is_blank(&self) -> bool {

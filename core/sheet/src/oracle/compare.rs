@@ -223,7 +223,7 @@ fn coordinates_of_changed_cells(
             false => Cell::default(),
         };
         let after = to_workbook.displayed_cell(to, (row, column));
-        let differs_otherwise = (&before.value, &before.format) != (&after.value, &after.format);
+        let differs_otherwise = !before.has_value_of(&after) || before.format != after.format;
         let has_other_formula =
             before.formula != after.formula && !to_workbook.formula_only_moved(to, (row, column));
         if differs_otherwise {

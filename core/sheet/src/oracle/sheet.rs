@@ -387,7 +387,9 @@ pub(super) fn display_difference(left: SheetReader<'_>, right: SheetReader<'_>) 
     for (row, column) in visible_coordinates() {
         let left_cell = left.cell(row, column);
         let right_cell = right.cell(row, column);
-        if left_cell != right_cell {
+        let has_same_text =
+            (&left_cell.formula, &left_cell.format) == (&right_cell.formula, &right_cell.format);
+        if !has_same_text || !left_cell.has_value_of(&right_cell) {
             return Some(format!("{row}, {column}: {left_cell:?} and {right_cell:?}"));
         }
     }

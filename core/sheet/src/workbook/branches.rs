@@ -135,7 +135,7 @@ fn remove_formulas_of_shared(
     let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
     diff.cells.retain(|cell| {
         let CellDiff { row, column, before, after } = cell;
-        let has_same_value = before.value == after.value && before.format == after.format;
+        let has_same_value = before.has_value_of(after) && before.format == after.format;
         let Some(id) = new.sheet.id(*row, *column).filter(|_| has_same_value) else { return true };
         let formula = shared.formula(id);
         let (to_old, to_new) = (&moves.to_old, &moves.to_new);

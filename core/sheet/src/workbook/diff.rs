@@ -316,7 +316,7 @@ fn diff_cells(
             }
             None => Cell::default(),
         };
-        let differs_otherwise = before.value != after.value || before.format != after.format;
+        let differs_otherwise = !before.has_value_of(&after) || before.format != after.format;
         let has_same_text = by_text && before.formula == after.formula;
         let mut only_moved = |moved: &MovedLines| {
             let (old, new) = (old.formula(cell_id), new.formula(cell_id));

@@ -8,7 +8,7 @@ use super::undo::cells_that_lost_references;
 use super::{ReversalCounts, SheetReader, Workbook};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
-use crate::cell::{Cell, GENERAL};
+use crate::cell::GENERAL;
 use crate::metadata::FormatLayer;
 use cellar_formula::changes::MovedLines;
 use cellar_grid::SheetId;
@@ -137,15 +137,15 @@ fn displays_same(old: SheetReader<'_>, new: SheetReader<'_>, moved: &MovedLines)
     let is_same = |&coordinates: &(u32, u32)| {
         let old_cell = old.cell_with(coordinates, &mut old_formulas);
         let new_cell = new.cell_with(coordinates, &mut new_formulas);
-        let without_formula = |cell: &Cell| Cell { formula: None, ..cell.clone() };
-        old_cell == new_cell
-            || without_formula(&old_cell) == without_formula(&new_cell)
-                && old_formulas.only_moved(
+        old_cell.has_value_of(&new_cell)
+            && old_cell.format == new_cell.format
+            && (old_cell.formula == new_cell.formula
+                || old_formulas.only_moved(
                     formula_at(old, coordinates),
                     moved,
                     formula_at(new, coordinates),
                     &mut new_formulas,
-                )
+                ))
     };
     all_cells.iter().all(is_same) && formats_display_same(old.formats(), new.formats())
 }

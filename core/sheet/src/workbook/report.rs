@@ -46,7 +46,8 @@ impl Workbook {
         self.apply_operation(operation);
         let differs = |((row, column), before): PlacedCell| {
             let after = self.contents(sheet, (row, column));
-            (before != after).then_some(CellDiff { row, column, before, after })
+            let is_same = before.formula == after.formula && before.has_value_of(&after);
+            (!is_same).then_some(CellDiff { row, column, before, after })
         };
         Ok(before.into_iter().filter_map(differs).collect())
     }

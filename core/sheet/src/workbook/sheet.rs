@@ -30,6 +30,13 @@ impl StoredCell {
         self.value == Value::Empty && self.formula.is_none() && self.format.is_none()
     }
 
+    /// Returns whether the values are equal. The value of a formula does not count, because it depends
+    /// on the snapshot from which it was read.
+    pub(super) fn has_value_of(&self, other: &Self) -> bool {
+        let have_formulas = self.formula.is_some() && other.formula.is_some();
+        have_formulas || self.value == other.value
+    }
+
     fn weight_bytes(&self) -> usize {
         const FRAME_BYTES: usize = 128;
         let formula_bytes = self.formula.as_ref().map_or(0, StoredFormula::bytes);

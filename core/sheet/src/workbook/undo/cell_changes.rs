@@ -38,7 +38,7 @@ pub(super) fn changed_cells(
                 &mut newer_formulas,
             )
         });
-        let content = older_cell.value != newer_cell.value || !only_moved;
+        let content = !older_cell.has_value_of(newer_cell) || !only_moved;
         let format = older_cell.format != newer_cell.format;
         if content || format {
             changes.insert(id, CellChange { content, format });

@@ -136,9 +136,6 @@ impl<'a> ChangesSince<'a> {
         let (Some(after_formula), Some(now_formula)) = (&after.formula, &now.formula) else {
             return FormulaChange::Changed;
         };
-        if after.value != now.value {
-            return FormulaChange::Changed;
-        }
         let after_template = self.after_formulas.template(after_formula);
         let now_template = self.now_formulas.template(now_formula);
         let is_moved_by = |moved| {

@@ -205,10 +205,12 @@ fn differing_formats(
 /// Without this check, a repeated revert could store a number format that is already displayed.
 fn changes_display(edit: &CellEdit, sheet: SheetReader<'_>) -> bool {
     let current_cell = sheet.cell(edit.row, edit.column);
-    let changes_value = edit
-        .value
-        .as_ref()
-        .is_some_and(|value| *value != current_cell.value || edit.formula != current_cell.formula);
+    let changes_value =
+        edit.value.as_ref().is_some_and(|value| match (&edit.formula, &current_cell.formula) {
+            (Some(formula), Some(current_formula)) => formula != current_formula,
+            (None, None) => *value != current_cell.value,
+            _ => true,
+        });
     let shown_format = current_cell.format.as_deref().unwrap_or(crate::cell::GENERAL);
     changes_value || edit.format.as_deref().is_some_and(|format| format != shown_format)
 }

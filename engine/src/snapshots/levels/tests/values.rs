@@ -2,8 +2,7 @@
 
 use cellar_sheet::cell::ErrorCode;
 use cellar_sheet::metadata::Tabs;
-use cellar_sheet::operation::DeleteSpans;
-use cellar_sheet::operation::Spans;
+use cellar_sheet::operation::{DeleteSpans, Spans, Undo};
 use cellar_snapshot::cells::stored_cells;
 use cellar_snapshot::fold::FoldedLevel;
 use cellar_snapshot::merge::Window;
@@ -132,6 +131,26 @@ async fn an_edit_that_no_formula_reads_stores_one_root() {
         // The last mutations of clients are an object of their own.
         assert_eq!(blobs(&world).await - before, new_objects + 1);
     }
+}
+
+/// A snapshot changes the stored value of a formula, which is no edit.
+#[tokio::test]
+async fn a_formula_whose_value_was_calculated_can_be_undone() {
+    let mut world = World::new().await;
+    world.append(filled(false)).await;
+    world.append(set([formula(0, 20, "=A1*3".to_owned())])).await;
+    let edit = world.tail;
+    let job = world.mark().await;
+    world.build(job, false).await;
+    world.append(set([number(0, 0, 4.0)])).await;
+    let job = world.mark().await;
+    world.build(job, false).await;
+    let before = world.cells(None).await;
+    assert!(before.iter().any(|((row, column), _)| (*row, *column) == (0, 20)));
+    world.append(Operation::Undo(Undo { position: edit })).await;
+    let mut expected = before;
+    expected.retain(|((row, column), _)| (*row, *column) != (0, 20));
+    assert_eq!(world.cells(None).await, expected);
 }
 
 #[tokio::test]
