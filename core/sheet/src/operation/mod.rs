@@ -15,6 +15,7 @@ mod sheets;
 mod sheets_of_file;
 mod stored;
 mod stored_cells;
+mod stored_import;
 mod stored_name;
 mod unreadable;
 
