@@ -152,7 +152,7 @@ fn imported_formulas_name_the_sheets_of_their_file() {
     done(&project, &["set", "A1", "=Costs!A1*2", "B1", "7"]);
     done(&project, &["export", "book.xlsx"]);
     // The names of both sheets are taken in the other spreadsheet.
-    let id = json(&project, &["create"])["spreadsheet"].as_str().unwrap().to_owned();
+    let id = done(&project, &["create"]).stdout.trim().to_owned();
     done(&project, &["sheets", "add", "Costs"]);
     done(&project, &["set", "--sheet", "Costs", "A1", "100"]);
     let imported = json(&project, &["import", "book.xlsx", "--into", &id]);
