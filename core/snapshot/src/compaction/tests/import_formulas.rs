@@ -14,6 +14,8 @@ use cellar_formula::reference::NoSheets;
 use cellar_formula::{Formula, Template};
 use cellar_sheet::operation::{AddSheet, ImportSheet, RenameSheet, Span};
 
+type PlacedCells = Vec<((u32, u32), Cell)>;
+
 const ALL: Window = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
 
 /// Adds a formula as importers do: as a template with the names of sheets, or as text if it cannot be
