@@ -30,9 +30,6 @@ fn push_formula(column: &mut TileColumn, row: u32, text: &str) {
     }
 }
 
-/// Cells with their row and column.
-type PlacedCells = Vec<((u32, u32), Cell)>;
-
 /// A column of formulas. The rows from the last formula on, up to `rows`, have the last formula.
 fn column_of(formulas: &[String], rows: u32) -> (Tile, PlacedCells) {
     let (mut column, mut cells) = (TileColumn::new(0), Vec::new());
