@@ -10,7 +10,7 @@ use crate::bootstrap;
 use crate::journey::{Project, Run};
 
 /// Maximum size of the bundle in bytes. A function loads the bundle before it starts.
-const BUNDLE_BYTES: u64 = 4_800_000;
+const BUNDLE_BYTES: u64 = 5_200_000;
 
 /// Returns a static program for this processor that does nothing.
 fn minimal_program(machine: u16) -> Vec<u8> {

@@ -42,7 +42,8 @@ impl PinnedCellar {
             return Err(unknown(why));
         };
         let Some(repository) = GithubRepository::of_origin(&checkout) else {
-            let why = format!("{} has no remote `origin` on GitHub", checkout.display());
+            let folder = checkout.display();
+            let why = format!("its checkout in {folder} has no remote `origin` on GitHub");
             return Err(unknown(why));
         };
         let pinned_revision = read_revision(root);

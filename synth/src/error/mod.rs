@@ -83,7 +83,7 @@ pub(crate) enum SynthError {
     #[diagnostic(
         code(synth::unknown_cellar),
         help(
-            "nothing was written; pass a repository on GitHub and a full commit id, as in `--cellar OWNER/NAME@COMMIT`"
+            "nothing was written; push your copy of Cellar to a repository on GitHub, and pass the repository with the commit id that `git rev-parse HEAD` prints there, as in `--cellar OWNER/NAME@COMMIT`"
         )
     )]
     UnknownCellar { why: String },

@@ -9,6 +9,9 @@ use cellar_api::{
 };
 use cellar_base::limits::MAX_IMPORT_OBJECTS;
 use cellar_exchange::{Block, LongBlockText};
+use cellar_formula::Template;
+use cellar_formula::reference::NoSheets;
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::ImportSheet;
 use cellar_snapshot::chunk;
@@ -181,13 +184,17 @@ impl Inner {
         for stripe in level.sheets.iter().flat_map(|sheet| &sheet.stripes) {
             for place in &stripe.tiles {
                 let StoredTile::Chunk(chunk) = &place.stored else { panic!("no chunk") };
-                cells.extend(self.block(chunk).cells().map(|found| {
-                    let cell = Cell {
-                        value: found.value,
-                        formula: found.formula.map(std::borrow::Cow::into_owned),
-                        format: found.format.map(str::to_owned),
-                    };
-                    ((place.rows.first + found.row, stripe.columns.first + found.column), cell)
+                let block = self.block(chunk);
+                cells.extend(block.cells().map(|found| {
+                    let row = place.rows.first + found.row;
+                    let column = stripe.columns.first + found.column;
+                    let text = found.formula.as_deref().map(str::to_owned);
+                    let template = template_at(&block, found.row, found.column);
+                    let formula = template
+                        .map(|one| one.text_at(CellName { row, column }, &NoSheets))
+                        .or(text);
+                    let (value, format) = (found.value, found.format.map(str::to_owned));
+                    ((row, column), Cell { value, formula, format })
                 }));
             }
         }
@@ -195,7 +202,7 @@ impl Inner {
         cells
     }
 
-    /// Decodes a tile with its long texts.
+    /// Decodes a tile with its long texts. Its cells are relative to its top left cell.
     fn block(&self, chunk: &ChunkRef) -> Block {
         let tile = chunk::decode(&self.unpacked(&named(chunk)).unwrap().1).unwrap();
         let mut long_texts = Vec::new();
@@ -215,4 +222,10 @@ impl Inner {
 
 fn named(chunk: &ChunkRef) -> UploadedChunk {
     UploadedChunk { hash: chunk.hash.to_string(), bytes: chunk.bytes }
+}
+
+/// Returns the template of a formula, which is independent of the place of the tile.
+fn template_at(block: &Block, row: u32, column: u32) -> Option<Template> {
+    let of_column = block.tile.columns.iter().find(|one| one.index == column)?;
+    Some(Template::decode(of_column.templates.at(row)?.to_owned()).unwrap())
 }
