@@ -131,6 +131,7 @@ fn root_of(bucket: &mut Bucket, sheet: WrittenSheet) -> Result<PackedObject, Fai
         clients: None,
         totals: Totals { cells, bytes },
         names: DefinedNames::default(),
+        outdated: None,
     };
     Ok(root.pack()?)
 }
