@@ -168,24 +168,27 @@ impl SnapshotWork {
     }
 
     /// Adds the results of outdated formulas to a root that is not stored yet. If they do not fit
-    /// into level 0, the next step adds them.
+    /// into level 0, the next step adds them. Also returns whether a next step may find results.
     async fn with_results(
         &self,
         store: &ObjectStore,
-        next_root: NextRoot,
-    ) -> Result<NextRoot, PortError> {
-        let root = &next_root.root;
-        if !self.has_outdated_formulas(root) {
-            return Ok(next_root);
+        mut next_root: NextRoot,
+    ) -> Result<(NextRoot, bool), PortError> {
+        if !self.has_outdated_formulas(&next_root.root) {
+            return Ok((next_root, false));
         }
-        self.store_objects(store, &next_root.objects).await?;
+        self.store_objects(store, std::mem::take(&mut next_root.objects)).await?;
+        let root = &next_root.root;
         let base = open_base(store, self.family, root).await?;
         let Some(results) = self.calculate(store, root, &base).await? else {
-            return Ok(next_root);
+            return Ok((next_root, false));
         };
         match plan_compaction(&base, &results).map_err(|error| self.to_build_error(&error))? {
-            CompactionPlan::LevelZero(root_with_results) => Ok(*root_with_results),
-            CompactionPlan::Merge(_) => Ok(next_root),
+            CompactionPlan::LevelZero(root_with_results) => {
+                let may_continue = self.has_outdated_formulas(&root_with_results.root);
+                Ok((*root_with_results, may_continue))
+            }
+            CompactionPlan::Merge(_) => Ok((next_root, true)),
         }
     }
 
@@ -360,9 +363,8 @@ impl SnapshotWork {
         store: &ObjectStore,
         next_root: NextRoot,
     ) -> Result<WorkResult, PortError> {
-        let next_root = self.with_results(store, next_root).await?;
-        let is_job_finished = next_root.root.position >= self.job.position
-            && !self.has_outdated_formulas(&next_root.root);
+        let (next_root, may_find_results) = self.with_results(store, next_root).await?;
+        let is_job_finished = next_root.root.position >= self.job.position && !may_find_results;
         let root_key = self.store_root(store, next_root).await?;
         if is_job_finished {
             return Ok(WorkResult::Finished { root_key });
@@ -378,7 +380,7 @@ impl SnapshotWork {
         store: &ObjectStore,
         next_root: NextRoot,
     ) -> Result<String, ObjectFault> {
-        self.store_objects(store, &next_root.objects).await?;
+        self.store_objects(store, next_root.objects).await?;
         let PackedObject { chunk, stored } = next_root.stored;
         store.put_root(self.family, chunk.hash, stored).await
     }
@@ -386,10 +388,10 @@ impl SnapshotWork {
     async fn store_objects(
         &self,
         store: &ObjectStore,
-        objects: &[PackedObject],
+        objects: Vec<PackedObject>,
     ) -> Result<(), ObjectFault> {
         for PackedObject { chunk, stored } in objects {
-            store.put_chunk(self.family, chunk.hash, stored.clone()).await?;
+            store.put_chunk(self.family, chunk.hash, stored).await?;
         }
         Ok(())
     }
