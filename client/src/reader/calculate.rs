@@ -8,7 +8,7 @@ use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::TileCell;
 use cellar_snapshot::dependents::SearchedState;
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::Fetch;
+use cellar_snapshot::objects::Objects;
 use cellar_snapshot::outdated::{OutdatedBy, find_outdated};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
@@ -44,16 +44,10 @@ impl ReadableState {
         &mut self,
         source: &SnapshotSource,
     ) -> Result<Calculation, ReaderError> {
-        let outdated = loop {
-            let Self { root, tail, metadata, objects, .. } = &*self;
-            let state = SearchedState { root: root.as_ref(), tail, metadata };
-            let fetch = find_outdated(state, OutdatedBy::Any, objects)
-                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
-            match fetch {
-                Fetch::Ready(outdated) => break outdated,
-                Fetch::Missing(objects) => source.load_chunks(&objects, &mut self.objects).await?,
-            }
-        };
+        let Self { root, tail, metadata, objects, .. } = self;
+        let state = SearchedState { root: root.as_ref(), tail, metadata };
+        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Any, objects);
+        let outdated = source.load_until_ready(objects, find).await?;
         let seed = CalculatedWorkbook::seed(source.log(), self.position);
         let workbook = CalculatedWorkbook::new(&self.metadata, self.created_s, seed);
         Ok(Calculation::new(workbook, outdated))
@@ -92,15 +86,11 @@ impl ReadableState {
         if self.objects.tile_count() > MAX_READ_BAND_TILES {
             self.objects.drop_tiles();
         }
-        loop {
-            let (root, tabs) = (self.root.as_ref(), &self.metadata.tabs);
-            let (tail, objects) = (&self.tail, &self.objects);
-            let fetch = view::read_window_with_templates(root, tail, tabs, *sheet, window, objects)
-                .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
-            match fetch {
-                Fetch::Ready(tile) => return Ok(tile),
-                Fetch::Missing(objects) => source.load_chunks(&objects, &mut self.objects).await?,
-            }
-        }
+        let Self { root, tail, metadata, objects, .. } = self;
+        let (root, tabs) = (root.as_ref(), &metadata.tabs);
+        let read = |objects: &Objects| {
+            view::read_window_with_templates(root, tail, tabs, *sheet, window, objects)
+        };
+        source.load_until_ready(objects, read).await
     }
 }

@@ -67,6 +67,38 @@ pub struct RangeTooLarge {
 const SYNTAX: &str = "write it as A1, A1:G20, A:C, 3:5 or 'My sheet'!A1:G20";
 const OUTSIDE: &str = "it extends beyond the largest possible sheet";
 
+impl SheetArea {
+    /// Number of numbers in the stored form.
+    pub const NUMBERS: usize = 5;
+
+    /// Returns the stored form: the sheet, the first row, the number of rows, the first column and the
+    /// number of columns.
+    #[must_use]
+    pub fn numbers(&self) -> [u32; Self::NUMBERS] {
+        let Self { sheet, cells: Rectangle { first, last } } = *self;
+        let count = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
+        let rows = count(first.row, last.row);
+        [sheet.0, first.row, rows, first.column, count(first.column, last.column)]
+    }
+
+    /// Returns the area with this stored form. Returns `None` if it is empty or beyond the end of the
+    /// largest possible sheet.
+    #[must_use]
+    pub fn from_numbers(
+        [sheet, first_row, rows, first_column, columns]: [u32; Self::NUMBERS],
+    ) -> Option<Self> {
+        let last = |first: u32, count: u32, limit: u32| {
+            let end = first.checked_add(count).filter(|end| *end <= limit)?;
+            end.checked_sub(1).filter(|last| *last >= first)
+        };
+        let last_row = last(first_row, rows, MAX_ROWS)?;
+        let last_column = last(first_column, columns, MAX_COLUMNS)?;
+        let first = CellName { row: first_row, column: first_column };
+        let last = CellName { row: last_row, column: last_column };
+        Some(Self { sheet: SheetId(sheet), cells: Rectangle { first, last } })
+    }
+}
+
 impl Rectangle {
     /// The rectangle of all cells in the largest possible sheet.
     pub const EVERYTHING: Self = Self {

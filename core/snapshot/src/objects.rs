@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::chunk;
 use super::index::{IndexChunk, Lookup, PackedLevel};
-use super::level::{ChunkHash, ChunkRef, Level};
+use super::level::{ChunkHash, ChunkRef, Level, StoredTile};
 use super::packed::{Bounds, unpack};
 use super::root::{ClientMap, FormatRecords};
 use super::tile::Tile;
@@ -117,6 +117,23 @@ impl Objects {
     #[must_use]
     pub fn tile(&self, hash: &ChunkHash) -> Option<&Arc<Tile>> {
         self.tiles.get(hash)
+    }
+
+    /// Returns a tile that is stored inline or in a chunk.
+    pub(super) fn stored_tile(
+        &self,
+        stored: &StoredTile,
+    ) -> Result<Fetch<Arc<Tile>>, SnapshotError> {
+        const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
+        Ok(match stored {
+            StoredTile::Inline(bytes) => {
+                Fetch::Ready(Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?))
+            }
+            StoredTile::Chunk(chunk) => match self.tile(&chunk.hash) {
+                Some(tile) => Fetch::Ready(Arc::clone(tile)),
+                None => Fetch::Missing(vec![ObjectRequest::new(ObjectKind::Tile, *chunk)]),
+            },
+        })
     }
 
     /// Returns the number of loaded tiles.

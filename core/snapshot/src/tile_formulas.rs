@@ -13,7 +13,7 @@ use cellar_formula::changes::MovedLines;
 use cellar_formula::expression::FormulaTraits;
 use cellar_formula::reference::NoSheets;
 use cellar_formula::{Formula, ReadAreas, Template, TemplateRun};
-use cellar_sheet::a1::{CellName, Rectangle};
+use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
 use cellar_sheet::operation::SheetId;
 
 /// The formulas of a tile.
@@ -153,16 +153,13 @@ impl Encode<()> for StoredReads<'_> {
 pub(crate) mod read_areas {
     use super::*;
 
-    /// Number of stored numbers of a rectangle.
-    const NUMBERS_PER_AREA: usize = 5;
-
     pub(crate) fn encode<Ctx, W: Write>(
         reads: &ReadAreas,
         encoder: &mut Encoder<W>,
         _: &mut Ctx,
     ) -> Result<(), EncodeError<W::Error>> {
         encoder.array(2)?.u16(reads.traits().bits())?;
-        encoder.array(to_u64(reads.areas().len() * NUMBERS_PER_AREA))?;
+        encoder.array(to_u64(reads.areas().len() * SheetArea::NUMBERS))?;
         for number in reads.numbers() {
             encoder.u32(number)?;
         }
@@ -180,7 +177,7 @@ pub(crate) mod read_areas {
         let traits = FormulaTraits::from_bits(decoder.u16()?).ok_or_else(malformed)?;
         let mut numbers = Vec::new();
         for number in decoder.array_iter::<u32>()? {
-            if numbers.len() >= MAX_SHEET_READ_AREAS * NUMBERS_PER_AREA {
+            if numbers.len() >= MAX_SHEET_READ_AREAS * SheetArea::NUMBERS {
                 return Err(DecodeError::message("a list is too long"));
             }
             numbers.push(number?);

@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunk;
 use super::error::SnapshotError;
 use super::fold::FoldedLevel;
 use super::index::{LocatedTile, PackedLevel};
-use super::level::{Region, SheetMoves, StoredTile, StripeTile};
+use super::level::{Region, SheetMoves, StripeTile};
 use super::merge::{
     FormulaMapping, LevelMapping, OlderLevels, PlacedTile, TileSize, Window, map_levels_to_newest,
     merge_window, with_formula_texts,
@@ -228,18 +227,10 @@ fn load_tiles<'a>(
     objects: &Objects,
     missing: &mut MissingObjects,
 ) -> Result<Vec<LoadedTile<'a>>, SnapshotError> {
-    const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
     let mut loaded_tiles = Vec::with_capacity(located_tiles.len());
     for LocatedTile { columns, tile: StripeTile { rows, stored, .. } } in located_tiles {
-        let tile = match stored {
-            StoredTile::Inline(bytes) => Arc::new(chunk::decode(&bytes).map_err(|_| BAD_TILE)?),
-            StoredTile::Chunk(chunk) => {
-                let Some(loaded_tile) = objects.tile(&chunk.hash) else {
-                    missing.add(ObjectKind::Tile, chunk);
-                    continue;
-                };
-                Arc::clone(loaded_tile)
-            }
+        let Some(tile) = missing.ready_or_record_missing(objects.stored_tile(&stored)?) else {
+            continue;
         };
         loaded_tiles.push(LoadedTile { level_index, mapping, rows, columns, tile });
     }

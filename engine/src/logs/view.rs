@@ -17,7 +17,7 @@ use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
 use cellar_snapshot::cells::{TileCell, stored_cells, visible_cells};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::merge::Window;
+use cellar_snapshot::merge::{Window, with_formula_texts};
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::root::Root;
 use cellar_snapshot::tile::Tile;
@@ -288,14 +288,8 @@ impl View {
         sheet: SheetId,
         window: &Window,
     ) -> Result<Tile, LogError> {
-        if self.objects.tile_count() > MAX_VIEW_TILES {
-            self.objects.drop_tiles();
-        }
-        let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
-        let tabs = &self.metadata.tabs;
-        let read_window =
-            |objects: &Objects| view::read_window(root, newest_level, tabs, sheet, window, objects);
-        Ok(self.store.load_until_ready(self.family, &mut self.objects, read_window).await?)
+        let tile = self.merged_tile_with_templates(sheet, window).await?;
+        Ok(with_formula_texts(tile, &self.metadata.tabs))
     }
 
     /// Like [`View::merged_tile`], but formulas are templates.

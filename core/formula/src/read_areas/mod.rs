@@ -4,17 +4,15 @@
 //! formulas read, and never fewer.
 
 mod moved;
-mod rectangles;
 #[cfg(test)]
 mod tests;
 
-use cellar_grid::a1::{CellName, Rectangle, SheetArea};
+use cellar_grid::a1::{CellName, SheetArea};
 use cellar_grid::{Axis, SheetId};
 
 use crate::expression::FormulaTraits;
 use crate::reference::Reference;
 use crate::template::Template;
-use rectangles::order;
 
 /// The cells that some formulas name, and what else their values depend on.
 ///
@@ -169,14 +167,9 @@ impl ReadAreas {
         cheapest.map(|(_, pair)| pair)
     }
 
-    /// Returns the stored form of the rectangles: for each, the sheet, the first row, the number of
-    /// rows, the first column and the number of columns.
+    /// Returns the stored form of the rectangles, one after the other.
     pub fn numbers(&self) -> impl Iterator<Item = u32> + '_ {
-        self.areas.iter().flat_map(|SheetArea { sheet, cells: Rectangle { first, last } }| {
-            let count = |first: u32, last: u32| last.saturating_sub(first).saturating_add(1);
-            let rows = count(first.row, last.row);
-            [sheet.0, first.row, rows, first.column, count(first.column, last.column)]
-        })
+        self.areas.iter().flat_map(SheetArea::numbers)
     }
 
     /// Creates areas from the stored form of their rectangles. Returns `None` if a rectangle is empty
@@ -188,10 +181,16 @@ impl ReadAreas {
         if !rest.is_empty() || parts.len() > max_areas {
             return None;
         }
-        let areas = parts.iter().map(rectangles::from_numbers).collect::<Option<Vec<_>>>()?;
+        let areas =
+            parts.iter().copied().map(SheetArea::from_numbers).collect::<Option<Vec<_>>>()?;
         let mut canonical = Self { areas: Vec::new(), traits };
         areas.iter().for_each(|area| canonical.insert(*area));
         canonical.drop_unlisted_areas();
         if canonical.areas == areas { Some(canonical) } else { None }
     }
+}
+
+/// Key by which areas are sorted.
+fn order(area: &SheetArea) -> (SheetId, CellName, CellName) {
+    (area.sheet, area.cells.first, area.cells.last)
 }

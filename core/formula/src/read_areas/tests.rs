@@ -1,6 +1,7 @@
 //! Areas contain every cell that the formulas name, also after rows and columns have moved.
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_grid::a1::Rectangle;
 use cellar_grid::{Span, Spans};
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,13 +1,11 @@
 //! Searches the formulas of one sheet.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use super::SearchedState;
 use super::candidates::{CandidateLevel, CandidateTile, Candidates};
 use super::scan::cells_of_readers;
 use super::searched_cells::SearchedCells;
-use crate::chunk;
 use crate::error::SnapshotError;
 use crate::level::StoredTile;
 use crate::merge::{PlacedTile, StoredFormula, Window};
@@ -114,14 +112,9 @@ impl SheetSearch {
         searched: &SearchedCells,
         objects: &Objects,
     ) -> Result<SheetStep, SnapshotError> {
-        const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
         let Some(candidate) = self.tiles.front() else { return Ok(SheetStep::Done) };
-        let tile = match &candidate.located.tile.stored {
-            StoredTile::Inline(bytes) => Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?),
-            StoredTile::Chunk(chunk) => match objects.tile(&chunk.hash) {
-                Some(tile) => Arc::clone(tile),
-                None => return Ok(SheetStep::Missing(self.next_missing_tiles(objects))),
-            },
+        let Fetch::Ready(tile) = objects.stored_tile(&candidate.located.tile.stored)? else {
+            return Ok(SheetStep::Missing(self.next_missing_tiles(objects)));
         };
         if let Some(candidate) = self.tiles.pop_front()
             && let Some(level) = self.levels.get(candidate.level)

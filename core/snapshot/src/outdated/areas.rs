@@ -210,11 +210,6 @@ pub(crate) mod stored_areas {
 
     use super::*;
     use crate::saturate::to_u64;
-    use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
-
-    /// Number of stored numbers of a rectangle: the sheet, the first row, the number of rows, the
-    /// first column and the number of columns.
-    const NUMBERS_PER_AREA: usize = 5;
 
     pub(crate) fn encode<Ctx, W: Write>(
         outdated: &Option<OutdatedAreas>,
@@ -222,11 +217,9 @@ pub(crate) mod stored_areas {
         _: &mut Ctx,
     ) -> Result<(), EncodeError<W::Error>> {
         let Some(outdated) = outdated else { return encoder.null()?.ok() };
-        encoder.array(to_u64(outdated.count() * NUMBERS_PER_AREA))?;
-        for SheetArea { sheet, cells: Rectangle { first, last } } in outdated.iter() {
-            encoder.u32(sheet.0)?;
-            encoder.u32(first.row)?.u32(last.row - first.row + 1)?;
-            encoder.u32(first.column)?.u32(last.column - first.column + 1)?;
+        encoder.array(to_u64(outdated.count() * SheetArea::NUMBERS))?;
+        for number in outdated.iter().flat_map(|area| area.numbers()) {
+            encoder.u32(number)?;
         }
         Ok(())
     }
@@ -237,7 +230,7 @@ pub(crate) mod stored_areas {
     ) -> Result<Option<OutdatedAreas>, DecodeError> {
         let mut numbers = Vec::new();
         for number in decoder.array_iter::<u32>()? {
-            if numbers.len() >= MAX_OUTDATED_AREAS * NUMBERS_PER_AREA {
+            if numbers.len() >= MAX_OUTDATED_AREAS * SheetArea::NUMBERS {
                 return Err(DecodeError::message("a list is too long"));
             }
             numbers.push(number?);
@@ -249,26 +242,11 @@ pub(crate) mod stored_areas {
         }
         let mut outdated = OutdatedAreas::default();
         for part in parts {
-            let SheetArea { sheet, cells } = from_numbers(part).ok_or_else(malformed)?;
+            let SheetArea { sheet, cells } =
+                SheetArea::from_numbers(*part).ok_or_else(malformed)?;
             outdated.by_sheet.entry(sheet).or_default().push(cells);
         }
         Ok(Some(outdated))
-    }
-
-    /// Returns `None` if the rectangle is empty or beyond the end of the largest possible sheet.
-    fn from_numbers(
-        [sheet, first_row, rows, first_column, columns]: &[u32; NUMBERS_PER_AREA],
-    ) -> Option<SheetArea> {
-        let last = |first: u32, count: u32, limit: u32| {
-            let end = first.checked_add(count).filter(|end| *end <= limit)?;
-            end.checked_sub(1).filter(|last| *last >= first)
-        };
-        let last_cell = CellName {
-            row: last(*first_row, *rows, MAX_ROWS)?,
-            column: last(*first_column, *columns, MAX_COLUMNS)?,
-        };
-        let first = CellName { row: *first_row, column: *first_column };
-        Some(SheetArea { sheet: SheetId(*sheet), cells: Rectangle { first, last: last_cell } })
     }
 
     pub(crate) fn is_nil(outdated: &Option<OutdatedAreas>) -> bool {

@@ -99,8 +99,8 @@ fn few_spans(spans: &Spans) -> impl Iterator<Item = Span> + use<> {
     few.into_iter()
 }
 
-/// Spans of a level are not empty.
-fn rectangle(rows: Span, columns: Span) -> Rectangle {
+/// Returns the cells in some rows and columns. Spans of a level are not empty.
+pub(super) fn rectangle(rows: Span, columns: Span) -> Rectangle {
     let last = |span: Span| span.end().saturating_sub(1);
     Rectangle {
         first: CellName { row: rows.first, column: columns.first },

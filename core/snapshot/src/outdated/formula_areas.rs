@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::chunk;
 use crate::error::SnapshotError;
 use crate::index::{LocatedTile, PackedLevel, PackedSheet};
 use crate::level::{Region, StoredTile, StripeTile};
 use crate::objects::{MissingObjects, ObjectKind, Objects, to_fetch};
-use crate::tile::Tile;
+use crate::outdated::changes::rectangle;
 use crate::tile_formulas::{FormulaRun, formula_runs};
 use cellar_base::limits::MAX_SHEET_READ_AREAS;
 use cellar_formula::ReadAreas;
 use cellar_formula::changes::MovedLines;
-use cellar_sheet::a1::{CellName, Rectangle, SheetArea};
+use cellar_sheet::a1::{CellName, SheetArea};
 use cellar_sheet::axis_map::Axis;
-use cellar_sheet::operation::{SheetId, Span, Spans};
+use cellar_sheet::operation::{SheetId, Spans};
 
 /// Formulas whose values are outdated or not as a whole, in the coordinates of the root.
 #[derive(Debug, Clone)]
@@ -83,14 +82,6 @@ fn is_sparse(tile: &StripeTile) -> bool {
     is_inline || f64::from(tile.cells) < f64::from(tile.rows.count) * MIN_CELLS_PER_ROW
 }
 
-fn rectangle(rows: Span, columns: Span) -> Rectangle {
-    let last = |span: Span| span.end().saturating_sub(1);
-    Rectangle {
-        first: CellName { row: rows.first, column: columns.first },
-        last: CellName { row: last(rows), column: last(columns) },
-    }
-}
-
 impl Parts<'_> {
     pub(super) fn sheet(&self) -> SheetId {
         match self {
@@ -123,7 +114,9 @@ impl Parts<'_> {
                 Ok(tiles.into_iter().filter_map(of_tile).collect())
             }
             Self::Runs(located, sheet, moves) => {
-                let Some(tile) = load_tile(located, objects, missing)? else {
+                let stored = &located.tile.stored;
+                let Some(tile) = missing.ready_or_record_missing(objects.stored_tile(stored)?)
+                else {
                     return Ok(Vec::new());
                 };
                 let corner =
@@ -131,26 +124,6 @@ impl Parts<'_> {
                 let runs = formula_runs(&tile, corner);
                 Ok(runs.iter().filter_map(|run| FormulaArea::of_run(run, *sheet, moves)).collect())
             }
-        }
-    }
-}
-
-fn load_tile(
-    located: &LocatedTile,
-    objects: &Objects,
-    missing: &mut MissingObjects,
-) -> Result<Option<Arc<Tile>>, SnapshotError> {
-    const BAD_TILE: SnapshotError = SnapshotError::Shape("a tile in the root cannot be read");
-    match &located.tile.stored {
-        StoredTile::Inline(bytes) => {
-            Ok(Some(Arc::new(chunk::decode(bytes).map_err(|_| BAD_TILE)?)))
-        }
-        StoredTile::Chunk(chunk) => {
-            let tile = objects.tile(&chunk.hash).map(Arc::clone);
-            if tile.is_none() {
-                missing.add(ObjectKind::Tile, *chunk);
-            }
-            Ok(tile)
         }
     }
 }
