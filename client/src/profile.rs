@@ -31,6 +31,10 @@ pub struct Profile {
     /// from other users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
+    /// Token of the share link with which the current spreadsheet was selected. It is used for this
+    /// spreadsheet, before the other token, and is not part of the `Debug` output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// The current spreadsheet, which commands use if `-s` is not passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet: Option<LogId>,
@@ -76,6 +80,7 @@ impl std::fmt::Debug for Profile {
             .field("identity", &self.identity)
             .field("stack", &self.stack)
             .field("has_token", &self.token.is_some())
+            .field("has_link", &self.link.is_some())
             .field("spreadsheet", &self.spreadsheet)
             .field("spreadsheet_name", &self.spreadsheet_name)
             .finish()
@@ -91,6 +96,7 @@ impl Profile {
             identity: None,
             stack: None,
             token: None,
+            link: None,
             spreadsheet: None,
             spreadsheet_name: None,
         }
@@ -190,6 +196,7 @@ mod tests {
             identity: Some("local-1".into()),
             stack: Some("local".into()),
             token: Some("very-secret".into()),
+            link: Some("very-secret-link".into()),
             spreadsheet: Some(LogId::from_uuid(uuid::Uuid::from_bytes([7; 16]))),
             spreadsheet_name: Some("Budget".into()),
         }

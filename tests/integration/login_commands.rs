@@ -11,7 +11,7 @@ use crate::journey::{Project, Run};
 const FILE: &str = "config/cellar/tokens.json";
 
 /// Runs `cellar login` with a token on standard input.
-fn log_in(project: &Project, arguments: &[&str], token: &str) -> Run {
+pub(crate) fn log_in(project: &Project, arguments: &[&str], token: &str) -> Run {
     let mut command = project.command(env!("CARGO_BIN_EXE_test-cellar"));
     command.arg("login").args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,6 +104,8 @@ fn a_share_link_is_one_url_that_can_be_selected() {
     let link = project.cellar(&["links", "create", "--role", "editor"]).stdout.trim().to_owned();
     assert!(link.contains("/#/s/") && link.contains("?link="), "{link}");
     let anybody = Project::new();
+    let needless = log_in(&anybody, &[&link], "");
+    assert!(needless.code == 64 && needless.stderr.contains("cellar use 'LINK'"), "{needless:?}");
     assert_eq!(anybody.cellar(&["use", &link]).code, 0);
     assert!(anybody.cellar(&["get"]).stdout.contains("open"));
     assert_eq!(anybody.cellar(&["set", "A2", "by link"]).code, 0);

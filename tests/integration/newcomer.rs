@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::journey::{Project, Run, data};
+use crate::login_commands::log_in;
 
 fn done(project: &Project, arguments: &[&str]) -> Run {
     let run = project.cellar(arguments);
@@ -90,6 +91,39 @@ fn commands_say_how_to_name_things() {
     let forks = done(&project, &["forks"]);
     let [header, line] = forks.stdout.lines().collect::<Vec<_>>()[..] else { panic!("{forks:?}") };
     assert!(header.starts_with("fork ") && line.contains("Fork of My Budget"), "{forks:?}");
+}
+
+/// The folder of the person with the link already has a profile, of an earlier login.
+#[test]
+fn a_selected_share_link_is_kept_until_another_selection_or_the_logout() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    let url = project.deploy()["url"].as_str().unwrap().to_owned();
+    done(&project, &["create", "Budget"]);
+    done(&project, &["set", "A1", "open"]);
+    let link = done(&project, &["links", "create", "--role", "editor"]).stdout.trim().to_owned();
+    let minted = project.synth(&["token", "create", "--local", "--subject", "bob"]).stdout;
+
+    let bob = Project::new();
+    assert_eq!(log_in(&bob, &[&url], &minted).code, 0);
+    done(&bob, &["create", "Own"]);
+    let used = done(&bob, &["use", &link]);
+    assert!(used.stderr.contains("Commands use the link"), "{used:?}");
+    assert!(done(&bob, &["get"]).stdout.contains("open"));
+    done(&bob, &["create", "Second"]);
+    refused(&bob, &["get", "-s", "Budget"], 1, &["no spreadsheet is named"]);
+    done(&bob, &["use", &link]);
+    let out = done(&bob, &["logout"]);
+    assert!(out.stdout.contains("removed the share link"), "{out:?}");
+    refused(&bob, &["get"], 1, &["401", "pass it with -s 'LINK'"]);
+
+    done(&bob, &["use", &link]);
+    assert!(done(&bob, &["get"]).stdout.contains("open"));
+    done(&bob, &["set", "A2", "by link"]);
+    let profile = std::fs::metadata(bob.path(".cellar/profile.json")).unwrap();
+    assert_eq!(profile.permissions().mode() & 0o777, 0o600);
+    done(&bob, &["logout"]);
+    assert_eq!(bob.cellar(&["get"]).code, 1);
 }
 
 /// A revert and a diff agree on what is the same.

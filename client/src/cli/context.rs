@@ -34,6 +34,7 @@ pub(super) struct Context {
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
     login: Option<Login>,
+    link_use: LinkUse,
     /// The spreadsheet of the option or the environment, once it was looked up.
     found: Option<NamedSpreadsheet>,
     client: OnceLock<Client>,
@@ -46,6 +47,17 @@ struct Overrides {
     spreadsheet_variable: Option<SpreadsheetReference>,
     url: Option<String>,
     token: Option<Token>,
+}
+
+/// When a command uses the share link with which the current spreadsheet was selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LinkUse {
+    /// The command applies to the current spreadsheet.
+    First,
+    /// Only if the user has no other token.
+    Last,
+    /// The command applies to another spreadsheet.
+    Never,
 }
 
 /// A token that `Debug` does not print.
@@ -70,11 +82,7 @@ struct Surroundings<'a> {
 }
 
 impl Context {
-    /// `argument` is the spreadsheet that an argument of the command names, if any.
-    pub(super) fn new(
-        global: Global,
-        argument: Option<&SpreadsheetReference>,
-    ) -> Result<Self, CliError> {
+    pub(super) fn new(global: Global, command: &Command) -> Result<Self, CliError> {
         let variable = std::env::var(SPREADSHEET_VARIABLE).ok();
         let working_directory = std::env::current_dir()?;
         let logins = Logins::default_path();
@@ -83,7 +91,12 @@ impl Context {
             working_directory: &working_directory,
             logins: logins.as_deref(),
         };
-        Self::in_surroundings(global, argument, &surroundings)
+        let argument = command.named_spreadsheet();
+        let mut context = Self::in_surroundings(global, argument, &surroundings)?;
+        if context.link_use == LinkUse::First && !command.uses_selected_spreadsheet() {
+            context.link_use = LinkUse::Last;
+        }
+        Ok(context)
     }
 
     fn in_surroundings(
@@ -99,7 +112,8 @@ impl Context {
         let url = global.url.filter(|url| !url.is_empty());
         let token = global.token.filter(|token| !token.is_empty());
         let named = [argument, global.spreadsheet.as_ref(), spreadsheet_variable.as_ref()];
-        let link = named.into_iter().flatten().next().and_then(SpreadsheetReference::link);
+        let named = named.into_iter().flatten().next().cloned();
+        let link = named.as_ref().and_then(SpreadsheetReference::link);
         let (url, token) = with_link(url, token, link)?;
         let token_text = token.as_ref().map(|token| token.text.as_str());
         let working_directory = surroundings.working_directory;
@@ -116,10 +130,17 @@ impl Context {
                 Logins::read(path)?.find(url.as_deref().or(profile_url))
             }
         };
+        let link_use = match &named {
+            None => LinkUse::First,
+            Some(named) => {
+                let current = profile.as_ref().and_then(|profile| profile.spreadsheet);
+                if named.id() == current { LinkUse::Last } else { LinkUse::Never }
+            }
+        };
         let overrides =
             Overrides { spreadsheet: global.spreadsheet, spreadsheet_variable, url, token };
         let (found, client) = (None, OnceLock::new());
-        Ok(Self { overrides, directory, profile, login, found, client })
+        Ok(Self { overrides, directory, profile, login, link_use, found, client })
     }
 
     /// Returns the profile if it belongs to the selected API URL.
@@ -136,7 +157,9 @@ impl Context {
     pub(super) fn followed_profile(&self) -> Option<&Profile> {
         let is_overridden = self.overrides.url.is_some() || self.overrides.token.is_some();
         let profile = self.profile.as_ref().filter(|_| !is_overridden)?;
-        (profile.identity.is_some() && profile.token.is_some()).then_some(profile)
+        let uses_link = self.link_use == LinkUse::First && profile.link.is_some();
+        let has_both = profile.identity.is_some() && profile.token.is_some();
+        (has_both && !uses_link).then_some(profile)
     }
 
     fn url(&self) -> Result<&str, CliError> {
@@ -152,6 +175,15 @@ impl Context {
         if let Some(token) = &self.overrides.token {
             return Some(&token.text);
         }
+        let link = self.matching_profile().and_then(|profile| profile.link.as_deref());
+        match self.link_use {
+            LinkUse::First => link.or_else(|| self.own_token()),
+            LinkUse::Last => self.own_token().or(link),
+            LinkUse::Never => self.own_token(),
+        }
+    }
+
+    fn own_token(&self) -> Option<&str> {
         let profile_token = self.matching_profile().and_then(|profile| profile.token.as_deref());
         profile_token.or(self.login.as_ref().map(|login| login.token.as_str()))
     }
@@ -335,36 +367,66 @@ impl Context {
         }
     }
 
-    /// If the profile belongs to another URL, prints a note instead of changing it.
+    fn is_profile_of_another_url(&self) -> bool {
+        self.profile.is_some() && self.matching_profile().is_none()
+    }
+
+    /// Fails if [`Context::select`] would not change the profile.
+    pub(super) fn check_selectable(&self) -> Result<(), CliError> {
+        if !self.is_profile_of_another_url() {
+            return Ok(());
+        }
+        let path = Profile::path(&self.directory);
+        Err(CliError::usage(
+            format!("{} belongs to another URL; nothing was selected", path.display()),
+            "pass the link to each command with -s 'LINK', or run `cellar use` in another folder",
+        ))
+    }
+
+    /// If the profile belongs to another URL, prints a note instead of changing it. The link with
+    /// which the user named the spreadsheet is saved, because the selection is useless without it.
     pub(super) fn select(
         &mut self,
         spreadsheet: &NamedSpreadsheet,
         output: &Output,
     ) -> Result<(), CliError> {
         let url = self.url()?.to_owned();
-        let mut profile = match self.matching_profile() {
-            Some(matching_profile) => matching_profile.clone(),
-            // The token of a share link is saved, because the selection is useless without it.
-            None if self.profile.is_none() => {
-                let link_token = self.overrides.token.as_ref().filter(|token| token.is_of_link);
-                let token = link_token.map(|token| token.text.clone());
-                Profile { token, ..Profile::new(url) }
-            }
-            None => {
-                output.print_note(format!(
-                    "{} belongs to another URL and was not changed; select the spreadsheet with -s {}",
-                    Profile::path(&self.directory).display(),
-                    spreadsheet.id
-                ));
-                return Ok(());
-            }
-        };
+        if self.is_profile_of_another_url() {
+            output.print_note(format!(
+                "{} belongs to another URL and was not changed; select the spreadsheet with -s '{}'",
+                Profile::path(&self.directory).display(),
+                SpreadsheetLink::new(&url, spreadsheet.id)
+            ));
+            return Ok(());
+        }
+        let mut profile = self.matching_profile().cloned().unwrap_or_else(|| Profile::new(url));
+        profile.link = self.link_of(spreadsheet.id, profile.link.take());
         profile.spreadsheet = Some(spreadsheet.id);
         profile.spreadsheet_name.clone_from(&spreadsheet.name);
         profile.save(&self.directory)?;
         self.profile = Some(profile);
         Ok(())
     }
+
+    /// Returns the share link to keep for a spreadsheet: the link that the user passed, or the
+    /// saved one if the user has no other token.
+    fn link_of(&self, id: LogId, saved: Option<String>) -> Option<String> {
+        let passed = self.overrides.token.as_ref().filter(|token| token.is_of_link);
+        let passed = passed.map(|token| token.text.clone());
+        let saved = saved.filter(|_| self.own_token().is_none());
+        passed.or(saved).filter(|token| is_link_of(token, id))
+    }
+
+    /// Returns the file that keeps the share link of the current spreadsheet.
+    pub(super) fn link_file(&self) -> Option<PathBuf> {
+        let has_link = self.matching_profile().is_some_and(|profile| profile.link.is_some());
+        has_link.then(|| Profile::path(&self.directory))
+    }
+}
+
+/// Returns whether the token is that of a share link of the spreadsheet.
+fn is_link_of(token: &str, id: LogId) -> bool {
+    token.parse::<LinkToken>().is_ok_and(|link| link.log == id)
 }
 
 /// Returns the URL and token of a command whose spreadsheet is named by `link`. A token that the

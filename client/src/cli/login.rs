@@ -28,6 +28,7 @@ pub(super) async fn log_in(
             "omit --token and unset CELLAR_TOKEN; enter the token at the prompt, or pass it on standard input",
         ));
     }
+    refuse_share_link(&args.stack)?;
     let url = stack_url(&args.stack);
     // Report an invalid URL before asking for the token.
     Client::new(&url, None)?;
@@ -36,7 +37,7 @@ pub(super) async fn log_in(
     if LinkToken::has_prefix(&token) {
         return Err(CliError::usage(
             "this is the token of a share link, which gives access to one spreadsheet only",
-            "name the spreadsheet with the URL of the link: cellar get -s URL",
+            "a share link needs no login: cellar use 'LINK', or cellar get -s 'LINK'",
         ));
     }
     let client = Client::new(&url, Some(&token))?;
@@ -49,6 +50,17 @@ pub(super) async fn log_in(
     output.print_note(format!("The token is saved in {}. Next: cellar list", path.display()));
     print_profile_note(output, client.url())?;
     Ok(EXIT_SUCCESS)
+}
+
+/// A share link contains its own token.
+fn refuse_share_link(text: &str) -> Result<(), CliError> {
+    match text.parse::<SpreadsheetLink>() {
+        Ok(SpreadsheetLink { secret: Some(_), .. }) => Err(CliError::usage(
+            "a share link needs no login",
+            "select its spreadsheet: cellar use 'LINK'; or pass the link to one command: cellar get -s 'LINK'",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the URL of a stack. `text` may also be the URL of a spreadsheet in the stack.
@@ -115,7 +127,9 @@ pub(super) fn log_out(output: &Output, args: &args::Logout) -> Result<u8, CliErr
     let url = args.stack.as_deref().map(stack_url);
     let path = logins_path()?;
     let removed = Logins::change(&path, |logins| logins.remove(url.as_deref()))?;
-    let Some(removed) = removed else {
+    let link_url = remove_link(url.as_deref())?;
+    let is_link_removed = link_url.is_some();
+    let Some(stack) = removed.clone().or(link_url) else {
         return Err(CliError::usage(
             "no token is saved for this stack",
             format!(
@@ -124,10 +138,30 @@ pub(super) fn log_out(output: &Output, args: &args::Logout) -> Result<u8, CliErr
             ),
         ));
     };
-    output.print_json(&json!({ "stack": removed }))?;
-    output.print_line(format!("logged out of {removed}"))?;
-    output.print_note("The token itself stays valid until it expires.");
+    output.print_json(&json!({ "stack": stack, "link_removed": is_link_removed }))?;
+    if removed.is_some() {
+        output.print_line(format!("logged out of {stack}"))?;
+        output.print_note("The token itself stays valid until it expires.");
+    }
+    if is_link_removed {
+        output.print_line("removed the share link of the current spreadsheet")?;
+    }
     Ok(EXIT_SUCCESS)
+}
+
+/// Removes the share link that `cellar use` has saved for this folder, if it belongs to the stack at
+/// `url` or if `url` is `None`. Returns the URL of its stack.
+fn remove_link(url: Option<&str>) -> Result<Option<String>, CliError> {
+    let Some((folder, profile)) = Profile::find(&std::env::current_dir()?)? else {
+        return Ok(None);
+    };
+    let is_named = url.is_none_or(|url| is_same_url(&profile.url, url));
+    if profile.link.is_none() || !is_named {
+        return Ok(None);
+    }
+    let stack = profile.url.clone();
+    Profile { link: None, ..profile }.save(&folder)?;
+    Ok(Some(stack))
 }
 
 #[cfg(test)]

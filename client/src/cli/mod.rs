@@ -160,7 +160,7 @@ fn execute(cli: Cli) -> (Result<u8, CliError>, RequestCosts) {
         }
         command => command,
     };
-    match Context::new(global, command.named_spreadsheet()) {
+    match Context::new(global, &command) {
         Ok(mut context) => {
             let result = execute_command(&mut context, output, command);
             (result, context.cost())

@@ -11,6 +11,7 @@ pub(super) async fn select_spreadsheet(
     output: &Output,
     args: args::Use,
 ) -> Result<(), CliError> {
+    context.check_selectable()?;
     let found = context.find(&args.target).await?;
     let spreadsheet = context.client()?.spreadsheet(found.id);
     // Read the spreadsheet, so that a wrong id is reported now and not by the next command.
@@ -24,6 +25,13 @@ pub(super) async fn select_spreadsheet(
     let fields = json!({ "id": found.id, "head": head.head, "incarnation": head.incarnation });
     output.print_json(&destination.add_to(&fields))?;
     output.print_line(format!("selected {} at {}", found.id, head.head))?;
+    if let Some(file) = context.link_file() {
+        output.print_note(format!(
+            "Commands use the link for this spreadsheet. It is kept in {} until `cellar use` selects another \
+             spreadsheet or `cellar logout` removes it.",
+            file.display()
+        ));
+    }
     destination.print(*output);
     Ok(())
 }

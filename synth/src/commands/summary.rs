@@ -97,6 +97,7 @@ pub(super) fn finish_local_deployment(
         ..Profile::new(summary.url)
     };
     if let Some(previous_profile) = previous_profile {
+        profile.link = previous_profile.link;
         profile.spreadsheet = previous_profile.spreadsheet;
         profile.spreadsheet_name = previous_profile.spreadsheet_name;
     }
@@ -130,6 +131,7 @@ pub(super) fn finish_aws_deployment(
     };
     if let Some(previous_profile) = profile_of_same_stack(project, Some(summary.stack_id))? {
         profile.token = profile.token.or(previous_profile.token);
+        profile.link = previous_profile.link;
         profile.spreadsheet = previous_profile.spreadsheet;
         profile.spreadsheet_name = previous_profile.spreadsheet_name;
     }

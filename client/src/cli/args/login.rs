@@ -19,7 +19,8 @@ pub(in crate::cli) struct Login {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Deletes the token that `cellar login` has saved. The token itself stays valid until it expires.
+Deletes the token that `cellar login` has saved, and the share link that `cellar use` has saved in this folder. \
+The token itself stays valid until it expires.
 
 Examples:
   cellar logout                       # the stack of the last login

@@ -22,6 +22,7 @@ fn profile() -> Profile {
         identity: Some("local-1".into()),
         stack: None,
         token: Some("profile-token".into()),
+        link: None,
         spreadsheet: Some(id(1)),
         spreadsheet_name: Some("Budget".into()),
     }
@@ -203,9 +204,39 @@ fn selecting_a_share_link_keeps_its_token_for_later_commands() {
     context.select(&named(id(6)), &Output::new(true)).unwrap();
     let later =
         Context::in_surroundings(global(None, None, None), None, &in_folder(folder.path(), None));
-    let later = later.unwrap();
-    assert_eq!(later.token(), shared.link().unwrap().token().as_deref());
+    let mut later = later.unwrap();
+    let token = shared.link().unwrap().token();
+    assert_eq!(later.token(), token.as_deref());
     assert_eq!(later.spreadsheet_id().unwrap(), id(6));
+    later.select(&named(id(6)), &Output::new(true)).unwrap();
+    assert_eq!(later.token(), token.as_deref(), "the same spreadsheet");
+    later.select(&named(id(7)), &Output::new(true)).unwrap();
+    assert_eq!(later.token(), None, "another spreadsheet");
+}
+
+#[test]
+fn a_saved_share_link_is_used_for_its_spreadsheet_only() {
+    let secret = cellar_catalog::spreadsheet::LinkSecret([1; 16]);
+    let link = LinkToken { log: id(1), secret }.to_string();
+    let with_link = Profile { link: Some(link.clone()), ..profile() };
+    let (folder, current) = context(global(None, None, None), Some(&with_link));
+    assert_eq!(current.token(), Some(&*link));
+    assert_eq!(current.followed_profile(), None, "another client could get the wrong token");
+    for (spreadsheet, token) in [(id(1), "profile-token"), (id(2), "profile-token")] {
+        let (_folder, named) = context(global(None, None, Some(spreadsheet)), Some(&with_link));
+        assert_eq!(named.token(), Some(token), "{spreadsheet}");
+    }
+    let without_token = Profile { token: None, ..with_link.clone() };
+    for (spreadsheet, token) in [(id(1), Some(&*link)), (id(2), None)] {
+        let (_folder, named) = context(global(None, None, Some(spreadsheet)), Some(&without_token));
+        assert_eq!(named.token(), token, "{spreadsheet}");
+    }
+    let elsewhere = global(Some("https://example.com"), None, None);
+    assert_eq!(context(elsewhere, Some(&with_link)).1.token(), None, "another stack");
+    let mut current = current;
+    current.select(&named(id(1)), &Output::new(true)).unwrap();
+    let (_, saved) = Profile::find(folder.path()).unwrap().unwrap();
+    assert_eq!(saved.link, None, "the user has another token");
 }
 
 #[test]
