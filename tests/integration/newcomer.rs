@@ -93,6 +93,34 @@ fn commands_say_how_to_name_things() {
     assert!(header.starts_with("fork ") && line.contains("Fork of My Budget"), "{forks:?}");
 }
 
+#[test]
+fn the_undo_of_a_changed_import_says_what_to_do() {
+    let project = Project::new();
+    project.deploy();
+    std::fs::write(project.path("small.csv"), "a,b\n1,2\n").unwrap();
+    done(&project, &["create", "Small"]);
+    done(&project, &["set", "A1", "own"]);
+    done(&project, &["import", "small.csv", "--into", "Small"]);
+    done(&project, &["set", "small!A2", "3"]);
+    done(&project, &["set", "small!B2", "4"]);
+    done(&project, &["undo"]);
+    let ways = ["the newest at 0.3, then undo 0.2 again", "or delete the sheet instead"];
+    refused(&project, &["undo", "0.2"], 1, &ways);
+    let run = project.cellar(&["undo", "0.2"]);
+    assert!(!run.stderr.contains("resent"), "{run:?}");
+    done(&project, &["undo", "0.3"]);
+    let undone = done(&project, &["undo", "0.2"]);
+    assert!(undone.stdout.contains("took back: 4 cells, 1 sheet"), "{undone:?}");
+
+    done(&project, &["import", "small.csv", "--into", "Small"]);
+    let imported = json_of(&project, &["head"])["head"].as_u64().unwrap() % (1 << 32);
+    done(&project, &["set", "small!A2", "3"]);
+    done(&project, &["sheets", "delete", "small"]);
+    let undo = ["undo", &format!("0.{imported}")];
+    refused(&project, &undo, 1, &["was deleted since, so nothing is left to undo"]);
+    assert!(done(&project, &["get"]).stdout.contains("own"));
+}
+
 /// The folder of the person with the link already has a profile, of an earlier login.
 #[test]
 fn a_selected_share_link_is_kept_until_another_selection_or_the_logout() {

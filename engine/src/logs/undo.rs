@@ -1,6 +1,6 @@
 //! Undo: computes the operations that reverse an entry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use cellar_base::identity::LogId;
@@ -15,7 +15,7 @@ use super::changes::ImportedCells;
 use super::committed::ReadUntil;
 use super::lost_references::{LostReferences, RestoringOperations};
 use super::resolve::Resolved;
-use super::reversals::{AppliedReversal, is_any_reversed, reversals_in};
+use super::reversals::{AppliedReversal, is_any_reversed, is_reversed, reversals_in};
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
@@ -32,6 +32,8 @@ pub(super) struct UndoStates {
     /// Undos and reverts after the first entry to undo, from oldest to newest. Rejected ones are not
     /// included.
     reversals: Vec<AppliedReversal>,
+    /// The newest edits of sheets that the entries imported.
+    import_edits: ImportEdits,
     /// Whether the states contain all formulas that the entries deprived of references.
     lost_references: LostReferences,
     latest: Replay,
@@ -47,6 +49,41 @@ struct UndoneRun {
     imports: Vec<ImportedSheet>,
 }
 
+/// The newest edits of imported sheets, from oldest to newest. Undos are not included.
+#[derive(Default)]
+struct ImportEdits(VecDeque<(SheetId, Position)>);
+
+impl ImportEdits {
+    /// Errors name the newest edit that is in effect, which is almost always among so many.
+    const MAX_EDITS: usize = 64;
+
+    fn add(&mut self, runs: &[UndoneRun], entry: &Entry) {
+        let Some(edits) = entry.edits() else { return };
+        for mutation in &edits.mutations {
+            if matches!(mutation.authored, Operation::Undo(_)) {
+                continue;
+            }
+            let sheets = mutation.committed_operations().iter().filter_map(Operation::sheet);
+            for edited in sheets.map(|sheet| (sheet, entry.position)) {
+                let is_import = |import: &ImportedSheet| import.sheet == edited.0;
+                let is_imported = runs.iter().any(|run| run.imports.iter().any(is_import));
+                if is_imported && self.0.back() != Some(&edited) {
+                    self.0.push_back(edited);
+                }
+            }
+        }
+        while self.0.len() > Self::MAX_EDITS {
+            self.0.pop_front();
+        }
+    }
+
+    /// Returns the newest edit of a sheet that was not undone or reverted.
+    fn newest_in_effect(&self, sheet: SheetId, reversals: &[AppliedReversal]) -> Option<Position> {
+        let newest_first = self.0.iter().rev().filter(|(edited, _)| *edited == sheet);
+        newest_first.map(|(_, position)| *position).find(|edit| !is_reversed(reversals, *edit))
+    }
+}
+
 /// The imports that the undo of one run depends on.
 #[derive(Default)]
 struct RunImports {
@@ -59,8 +96,8 @@ struct RunImports {
 impl UndoStates {
     fn new(target: Position, entries: BTreeSet<Position>, latest: Replay) -> Self {
         let (runs, reversals) = (Vec::new(), Vec::new());
-        let lost_references = LostReferences::Complete;
-        Self { target, entries, runs, reversals, lost_references, latest }
+        let (import_edits, lost_references) = (ImportEdits::default(), LostReferences::Complete);
+        Self { target, entries, runs, reversals, import_edits, lost_references, latest }
     }
 
     /// The runs are undone from the newest to the oldest, each on the state that the last left.
@@ -116,8 +153,14 @@ impl UndoStates {
         if let Some(detail) = block {
             return Rejection::new(RejectionReason::ChangedSince, detail);
         }
+        let mut imports = self.runs.iter().flat_map(|run| &run.imports);
+        let is_import_gone = imports.any(|import| !self.exists_now(import));
         let detail = if report.left.is_zero() {
             format!("the entry at {target} has no effects that can be undone")
+        } else if is_import_gone {
+            format!(
+                "the sheet that the entry at {target} imported was deleted since, so nothing is left to undo"
+            )
         } else {
             format!(
                 "all that the entry at {target} changed was changed again since: {}",
@@ -141,8 +184,22 @@ impl UndoStates {
         };
         format!(
             "sheet `{name}`, which was imported at {target}, was {changed}, so the import cannot be \
-             undone as a whole; undo these edits first, or delete the sheet"
+             undone as a whole. {}",
+            self.describe_way_out(import)
         )
+    }
+
+    fn describe_way_out(&self, import: &ImportedSheet) -> String {
+        let target = self.target;
+        let newest = self.import_edits.newest_in_effect(import.sheet, &self.reversals);
+        let newest = newest.map(|edit| format!(", the newest at {edit}")).unwrap_or_default();
+        let deletion = match import.replaces {
+            Some(_) => {
+                "or delete the sheet instead, which does not recover the sheet that it replaced"
+            }
+            None => "or delete the sheet instead, which alone removes the import",
+        };
+        format!("First undo the later edits{newest}, then undo {target} again; {deletion}")
     }
 }
 
@@ -280,11 +337,14 @@ impl Logs {
         states: &mut UndoStates,
         min_position: Position,
     ) -> Result<Resolved, LogError> {
-        let UndoStates { entries, runs, reversals, latest, .. } = states;
+        let UndoStates { entries, runs, reversals, import_edits, latest, .. } = states;
         let until = ReadUntil::Newest { min_position: Some(min_position) };
         self.continue_replay(log_id, latest, until, |workbook, entry| {
             visit_entry(entries, runs, workbook, entry);
             reversals.extend(reversals_in(entry));
+            if !entries.contains(&entry.position) {
+                import_edits.add(runs, entry);
+            }
         })
         .await?;
         let head = states.latest.cursor.newest.ok_or(LogError::NotFound)?.head;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cellar_sheet::operation::InvalidOperation;
+use cellar_sheet::operation::{InvalidOperation, RejectionReason};
 
 use super::{CommandAdvice, static_help};
 use crate::ClientError;
@@ -43,9 +43,19 @@ impl CommandAdvice for EditorError {
             Self::Invalid { fault } => invalid_edit_help(fault),
             Self::TooLarge { .. } => "split the edit into several commands; nothing was sent",
             Self::UnknownSheet { .. } => "`cellar sheets` lists the sheets",
-            Self::Rejected { .. } => {
-                "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
-            }
+            Self::Rejected { rejection, .. } => match rejection.reason {
+                RejectionReason::ChangedSince => {
+                    "undo an edit with `cellar undo POSITION`, delete a sheet with `cellar sheets delete NAME`; \
+                     `cellar history` lists the edits"
+                }
+                RejectionReason::NothingToUndo => {
+                    "nothing was changed; `cellar history` lists the edits, and `cellar revert --to POSITION` \
+                     brings an earlier state back"
+                }
+                _ => {
+                    "check the cells with `cellar get` and the edits with `cellar history`; the edit will not be resent"
+                }
+            },
             Self::NothingToReverse { .. } => {
                 "nothing was changed; `cellar history` lists the positions"
             }

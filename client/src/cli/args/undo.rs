@@ -10,7 +10,7 @@ Examples:
 
 The command prints how many cells, rows, columns and sheets it took back, and how many it left because they \
 were changed since then. An import is undone as a whole: if its sheet was changed since, the undo is refused and \
-says why. Edits that were undone are no changes. A deleted sheet is recovered at its place; edits that others made in \
+names the newest edit to undo first. Edits that were undone are no changes. A deleted sheet is recovered at its place; edits that others made in \
 it and have not sent yet will have no effect.
 
 Without a position, edits of which nothing is left to undo are skipped. At most ten edits are tried.")]

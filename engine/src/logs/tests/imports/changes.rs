@@ -99,7 +99,9 @@ async fn an_import_is_diffed_and_undone() {
     let rejection = refused.results[0].rejection.clone().unwrap();
     assert_eq!(rejection.reason, RejectionReason::ChangedSince);
     assert!(rejection.detail.contains("`Imported`"), "{}", rejection.detail);
-    assert!(rejection.detail.contains("changed since (1 cell)"), "{}", rejection.detail);
+    for part in ["changed since (1 cell)", "the newest at 0.2, then undo 0.1 again"] {
+        assert!(rejection.detail.contains(part), "{}", rejection.detail);
+    }
     assert_eq!(world.shown().await, ["5", "0", "1"]);
     assert_eq!(world.sheet_names().await, ["Imported"]);
     world.edit(4, at(0, 3), undo(at(0, 2))).await;
