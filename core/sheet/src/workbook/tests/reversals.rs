@@ -224,3 +224,49 @@ fn a_diff_omits_rows_and_columns_that_an_undo_restored() {
     let diff = &states[1].diff(&other).sheets[0];
     assert_eq!((&diff.rows.inserted, &diff.rows.deleted), (&Spans::one(3, 1), &Spans::one(3, 2)));
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// Later edits that were reverted are no changes, although rows and columns have new ids.
+    #[test]
+    fn an_undo_after_reverted_edits_restores_the_state(
+        before in vec(any_operation(), 0..6),
+        entry in vec(any_operation(), 1..5),
+        since in vec(any_operation(), 1..5),
+    ) {
+        let (from, to) = (before.len(), before.len() + entry.len());
+        let operations = before.into_iter().chain(entry).chain(since).map(without_formats);
+        let states = states(operations.collect());
+        let (before, after, edited) = (&states[from].0, &states[to].0, &states[states.len() - 1].0);
+        // A revert keeps rows and columns if no cell shows that they moved.
+        if after.displays_same(edited) {
+            return Ok(());
+        }
+        let now = apply_reversal(&revert(after, edited, &no_imports()), edited);
+        let is_unchanged = |sheet| after.changes_in_sheet(&now, sheet).is_none();
+        let mut sheets = after.tabs().order().iter();
+        // Deleted sheets are restored under another number.
+        if after.tabs().order() == now.tabs().order() && sheets.all(|sheet| is_unchanged(*sheet)) {
+            let reversal = undo(before, after, &now);
+            let back = apply_reversal(&reversal, &now);
+            if let Some(what) = crate::oracle::display_difference_by_name(before, &back) {
+                return Err(TestCaseError::fail(format!("{what}: {reversal:?}")));
+            }
+        }
+    }
+}
+
+/// Formats are restored in other ways: a revert does not remove the number format of a cell.
+fn without_formats(operation: Operation) -> Operation {
+    match operation {
+        Operation::SetFormat(SetFormat { sheet, .. }) => {
+            Operation::SetCells(SetCells { sheet, cells: vec![] })
+        }
+        Operation::SetCells(SetCells { sheet, mut cells }) => {
+            cells.iter_mut().for_each(|edit| edit.format = None);
+            Operation::SetCells(SetCells { sheet, cells })
+        }
+        operation => operation,
+    }
+}

@@ -244,8 +244,13 @@ impl<'a> UndoBuilder<'a> {
         let (before_order, after_order) =
             (states.before.sheet.order(axis), states.after.sheet.order(axis));
         let mut map = before_order.map_to(current_order, axis);
-        let moved_since = with_replaced_lines(after_order.map_to(current_order, axis));
-        let mut places = before_order.map_to(after_order, axis).then(&moved_since);
+        // Rows that this undo has deleted would hide which rows replaced as many.
+        let now_order = states.now.sheet.order(axis);
+        let moved_since = with_replaced_lines(after_order.map_to(now_order, axis));
+        let mut places = before_order
+            .map_to(after_order, axis)
+            .then(&moved_since)
+            .then(&now_order.map_to(current_order, axis));
         // Inserting the last span first keeps the insertion points of the other spans valid.
         for span in deleted.iter().rev() {
             let all_were_deleted = places.runs().is_empty();

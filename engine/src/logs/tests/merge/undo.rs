@@ -1,7 +1,7 @@
 //! A merge is undone in one step.
 
 use cellar_base::limits::MAX_MERGED_ENTRIES_PER_REQUEST;
-use cellar_sheet::operation::{RejectionReason, Undo};
+use cellar_sheet::operation::{RejectionReason, Revert, Undo};
 
 use super::*;
 
@@ -74,6 +74,48 @@ async fn edits_of_others_during_and_after_the_merge_stay() {
     let expected =
         [(0, "a"), (1, "alice's"), (2, "c"), (500, "later"), (998, "after"), (999, "during")];
     assert_eq!(world.column(log()).await, shown(&expected));
+}
+
+fn set_pair(row: u32, texts: [Option<&str>; 2]) -> Operation {
+    let cells = [0, 1].into_iter().zip(texts).filter_map(|(column, text)| {
+        let value = Value::Text(text?.to_owned());
+        Some(CellEdit { row, column, value: Some(value), formula: None, format: None })
+    });
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: cells.collect() })
+}
+
+async fn cells(world: &World) -> Vec<(u32, u32, String)> {
+    let read = world.logs().cells(log(), &everything(None)).await.unwrap();
+    read.cells.iter().map(|placed| (placed.row, placed.column, placed.cell.text())).collect()
+}
+
+#[tokio::test]
+async fn a_merge_is_brought_back_after_other_edits_were_reverted_and_restored() {
+    for extra in 0..3 {
+        let mut world = World::new().await;
+        world.edit(log(), "alice", set_pair(1, [Some("b"), Some("b2")])).await;
+        let start = world.head(log()).await;
+        world.edit(log(), "alice", insert(1, 3)).await;
+        world.fork = world.forked("second").await;
+        let fork = world.fork;
+        world.edit(fork, "bob", set_pair(1, [Some("fA"), Some("fB")])).await;
+        world.edit(fork, "bob", delete(4, 1)).await;
+        world.edit(log(), "alice", set_pair(1, [None, Some("sB")])).await;
+        world.edit(log(), "alice", insert(1, 1)).await;
+        world.edit(log(), "alice", delete(3, 1)).await;
+        let merged = world.merge().await;
+        assert_eq!(merged.edits[0].conflicts.count, 1);
+        let with_merge = cells(&world).await;
+        let last = merged.edits.last().unwrap().merged_as.unwrap();
+        let undone = world.edit(log(), "alice", undo(last)).await;
+        let revert = Operation::Revert(Revert::whole(start));
+        let mut reversal = world.edit(log(), "alice", revert).await;
+        for _ in 0..=2 * extra {
+            reversal = world.edit(log(), "alice", undo(reversal)).await;
+        }
+        world.edit(log(), "alice", undo(undone)).await;
+        assert_eq!(cells(&world).await, with_merge, "{extra}");
+    }
 }
 
 /// Sets the formula of D1.
