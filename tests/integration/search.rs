@@ -129,7 +129,7 @@ fn rows_are_filtered_counted_and_added_up() {
     assert_eq!(earlier.stdout, "209 rows\n");
     for (conditions, why) in [
         ("D", "write a column, an operator and a value"),
-        ("state=TX", "name it by its letters"),
+        ("state=TX", "columns are named by letters"),
         ("D=~(", "regular expression is invalid"),
         ("F>1e5", "write the number as 100000"),
         ("D=", "add a condition"),

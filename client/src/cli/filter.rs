@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cellar_api::wire::{CellAt, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::Rectangle;
-use cellar_sheet::cell::general;
+use cellar_sheet::cell::general_of_15_digits;
 use cellar_sheet::condition::Conditions;
 use serde::Serialize;
 
@@ -42,17 +42,17 @@ pub(super) async fn print_rows(
     };
     if args.count || !args.sums.is_empty() {
         let totals = read_totals(&spreadsheet, query, args).await?;
-        return print_totals(output, args, &totals, at.as_ref());
+        print_totals(output, args, &totals, at.as_ref())?;
+        if totals.rows == 0 {
+            print_notes_on_no_rows(output, &args.conditions);
+        }
+        return Ok(());
     }
     let rows = read_rows(context, &spreadsheet, query, args.limit).await?;
     print_json_with_times(output, &rows, [at.as_ref()])?;
     if rows.numbers.is_empty() {
         output.print_line("No row fulfils the conditions.")?;
-        if conditions_have_cased_regex(&args.conditions) {
-            output.print_note(
-                "Case matters in regular expressions. Ignore it with (?i), as in D=~(?i)^san.",
-            );
-        }
+        print_notes_on_no_rows(output, &args.conditions);
     } else if !output.json {
         let columns: BTreeSet<u32> = rows.cells.iter().map(|cell| cell.column).collect();
         let table_cells = columns.len().saturating_mul(rows.numbers.len());
@@ -188,6 +188,27 @@ fn print_totals(
     Ok(())
 }
 
+/// Explains why no row may fulfil the conditions.
+fn print_notes_on_no_rows(output: &Output, written: &[args::WrittenConditions]) {
+    if conditions_have_cased_regex(written) {
+        output.print_note(
+            "Case matters in regular expressions. Ignore it with (?i), as in D=~(?i)^san.",
+        );
+    }
+    if conditions_may_list_values(written) {
+        output.print_note(
+            "A comma or | in a value is part of it. Match one of several texts with a regular expression, such as \
+             D=~^(TX|AK)$.",
+        );
+    }
+}
+
+/// Returns whether a condition may be meant to list values, such as `D=TX,AK`.
+fn conditions_may_list_values(written: &[args::WrittenConditions]) -> bool {
+    let mut conditions = written.iter().flat_map(|conditions| conditions.0.split("&&"));
+    conditions.any(|condition| !condition.contains("=~") && condition.contains([',', '|']))
+}
+
 /// Returns whether a condition has a regular expression that distinguishes upper and lower case.
 fn conditions_have_cased_regex(written: &[args::WrittenConditions]) -> bool {
     written.iter().any(|conditions| {
@@ -199,7 +220,7 @@ fn conditions_have_cased_regex(written: &[args::WrittenConditions]) -> bool {
 fn sum_line(column: &str, numbers: u64, sum: Option<f64>) -> String {
     let numbers = count(numbers, "number", "numbers");
     match sum {
-        Some(sum) => format!("sum of {column}: {} ({numbers})", general(sum)),
+        Some(sum) => format!("sum of {column}: {} ({numbers})", general_of_15_digits(sum)),
         None => format!("sum of {column}: larger than the largest number ({numbers})"),
     }
 }
@@ -324,6 +345,8 @@ mod tests {
     #[test]
     fn the_sum_is_printed_with_its_numbers() {
         assert_eq!(sum_line("F", 2, Some(1_250.5)), "sum of F: 1250.5 (2 numbers)");
+        let sum = sum_line("F", 2, Some(10_210.938_475_590_001));
+        assert_eq!(sum, "sum of F: 10210.93847559 (2 numbers)");
         assert_eq!(sum_line("F", 1, None), "sum of F: larger than the largest number (1 number)");
     }
 }

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use cellar_base::limits::{MAX_CONDITIONS, MAX_SEARCH_BYTES};
 
-use super::{BadCondition, Condition, Conditions, Order, Test};
-use crate::a1::parse_column;
+use super::{BadCondition, Condition, Conditions, Order, Test, are_equal};
+use crate::a1::{column_name, parse_column};
 use crate::cell::{Value, typed_or_text};
 use crate::text_pattern::{BadPattern, TextPattern};
 
@@ -43,6 +43,11 @@ const OPERATORS: [(&str, Operator); 9] = [
     ("~", Operator::Contains),
 ];
 
+/// Operators of other languages, and what to write instead.
+const OTHER_SIGNS: [(&str, &str); 2] = [("<>", "!="), ("==", "=")];
+const NO_OR: &str = "conditions cannot be joined with or; match one of several texts with a regular expression, \
+     such as D=~^(TX|AK)$";
+
 /// A value as it is written in a condition.
 struct Written<'a> {
     text: std::borrow::Cow<'a, str>,
@@ -63,6 +68,7 @@ impl FromStr for Conditions {
                 return Err(BadCondition::TooMany);
             }
             let (condition, text_after) = parse_condition(text)?;
+            check_equalities(&list, &condition, text)?;
             list.push(condition);
             rest = text_after;
         }
@@ -71,6 +77,26 @@ impl FromStr for Conditions {
         let filled_column = filled.column;
         Ok(Self { list, filled_column })
     }
+}
+
+/// No row fulfils two conditions that require different values of the same cell.
+fn check_equalities(
+    list: &[Condition],
+    condition: &Condition,
+    text: &str,
+) -> Result<(), BadCondition> {
+    let Test::Equal(value) = &condition.test else { return Ok(()) };
+    let contradicts = |other: &Condition| {
+        let Test::Equal(other_value) = &other.test else { return false };
+        other.column == condition.column && !are_equal(value, other_value)
+    };
+    if !list.iter().any(contradicts) {
+        return Ok(());
+    }
+    let column = column_name(condition.column);
+    let reason = format!("another condition requires another value of {column}; {NO_OR}");
+    let text = text.split(AND).next().unwrap_or_default().trim();
+    Err(BadCondition::Malformed { text: shortened(text), reason })
 }
 
 /// Parses the first condition. Returns it and the text after `&&`, if any.
@@ -86,11 +112,15 @@ fn parse_condition(text: &str) -> Result<(Condition, Option<&str>), BadCondition
     let operator = OPERATORS.iter().find_map(|(sign, operator)| {
         after_letters.strip_prefix(sign).map(|after| (*operator, after.trim_start()))
     });
+    let with_other_signs = OTHER_SIGNS.iter().find(|(sign, _)| after_letters.starts_with(sign));
+    if let Some((sign, operator)) = with_other_signs {
+        return Err(malformed(&format!("write {operator} instead of {sign}")));
+    }
     let Some((operator, written)) = operator.filter(|_| !letters.is_empty()) else {
         return Err(malformed(SYNTAX));
     };
     let column = parse_column(letters)
-        .ok_or_else(|| malformed("there is no such column; name it by its letters, such as D"))?;
+        .ok_or_else(|| malformed("there is no such column; columns are named by letters, such as D, not by their headers"))?;
     let (value, text_after) = split_value(written).map_err(malformed)?;
     if !value.is_quoted {
         check_unquoted(&value.text, operator).map_err(|reason| malformed(&reason))?;
@@ -149,10 +179,7 @@ fn check_unquoted(value: &str, operator: Operator) -> Result<(), String> {
     };
     let advice = match connective {
         Connective::And => "join conditions with &&",
-        Connective::Or => {
-            "conditions cannot be joined with or; match one of several texts with a regular expression, \
-             such as D=~^(TX|AK)$"
-        }
+        Connective::Or => NO_OR,
     };
     let condition = shortened(condition);
     Err(format!(

@@ -140,8 +140,8 @@ fn errors_name_the_condition_and_its_correction() {
         ("D1=TX", "`D1=TX` is not"),
         ("D=TX && F", "`F` is not"),
         ("D=TX &&", "`` is not"),
-        ("state=TX", "name it by its letters"),
-        ("D==TX", "starts with an operator; put it in double quotes"),
+        ("state=TX", "columns are named by letters"),
+        ("D==TX", "write = instead of =="),
         ("D=\"TX", "closing double quote"),
         ("D=\"TX\" x", "only && may follow"),
         ("D<", "a value is missing"),
@@ -192,6 +192,21 @@ proptest! {
         let typed = format!("{other}");
         let fulfilled = ["<", "=", ">"].map(|sign| fulfils(&number(one), &format!("{sign}{typed}")));
         prop_assert_eq!(fulfilled.iter().filter(|fulfilled| **fulfilled).count(), 1);
+    }
+}
+
+#[test]
+fn signs_of_other_languages_and_contradictions_are_refused() {
+    let error = |text: &str| text.parse::<Conditions>().unwrap_err().to_string();
+    assert_eq!(error("D<>TX"), "`D<>TX` is not a condition: write != instead of <>");
+    assert_eq!(error("D == 3"), "`D == 3` is not a condition: write = instead of ==");
+    let contradiction = error("D=TX && F>3 && D=AK && A=1");
+    for part in ["`D=AK`", "another value of D", "D=~^(TX|AK)$"] {
+        assert!(contradiction.contains(part), "{contradiction}");
+    }
+    for text in ["D=TX && D=tx", "D=TX && E=AK", "D=1 && D=1.0", "D!=TX && D!=AK", "D=TX && D=~^T"]
+    {
+        assert!(text.parse::<Conditions>().is_ok(), "{text}");
     }
 }
 
