@@ -35,7 +35,8 @@ pub struct CellEdit {
     pub row: u32,
     /// Column, from 0.
     pub column: u32,
-    /// New value. `null` clears the value and the formula. If absent, both remain unchanged.
+    /// New value. `null` clears the value and the formula. If absent, both remain unchanged. Beside a
+    /// formula, it may be absent or `null`: the value is calculated when the cell is read.
     #[serde(default, deserialize_with = "present_value", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Value, required = false))]
     pub value: Option<Value>,
@@ -68,6 +69,7 @@ impl SetCells {
                 max: MAX_CELLS_PER_OPERATION,
             });
         }
+        self.cells.iter_mut().for_each(CellEdit::add_value_of_formula);
         self.cells.iter().try_for_each(CellEdit::check)?;
         self.cells = sort_and_merge_edits(self.cells);
         Ok(self)
@@ -203,6 +205,13 @@ impl CellEdit {
         }
     }
 
+    /// A formula without a value has an unknown value.
+    fn add_value_of_formula(&mut self) {
+        if self.formula.is_some() && self.value.is_none() {
+            self.value = Some(Value::Empty);
+        }
+    }
+
     fn check_value(&self) -> Result<(), InvalidOperation> {
         match &self.value {
             Some(Value::Number(number)) if !number.is_finite() => {
@@ -218,10 +227,6 @@ impl CellEdit {
     fn check_is_not_empty(&self) -> Result<(), InvalidOperation> {
         if self.value.is_some() {
             return Ok(());
-        }
-        if self.formula.is_some() {
-            let reason = "a formula requires a value; send null if the value is not known yet";
-            return Err(InvalidOperation::EmptyEdit { cell: self.cell_name(), reason });
         }
         if self.format.is_none() {
             let reason = "the edit has neither a value nor a format";
@@ -349,7 +354,8 @@ mod tests {
         let error = set(vec![nothing.clone()]).validated().unwrap_err();
         assert_eq!(error.to_string(), "B2: the edit has neither a value nor a format");
         let formula = CellEdit { formula: Some("=1".into()), ..nothing };
-        assert!(set(vec![formula]).validated().is_err());
+        let of_formula = set(vec![formula]).validated().unwrap();
+        assert_eq!(of_formula.cells[0].value, Some(Value::Empty), "the value is not known yet");
         let infinite = set(vec![edit(0, 0, Value::Number(f64::INFINITY))]).validated();
         assert_eq!(infinite, Err(InvalidOperation::NotFinite { cell: "A1".into() }));
     }
