@@ -1,7 +1,8 @@
-//! Notes on formulas that were set, but refer to sheets or functions that do not exist.
+//! Notes on formulas that were set, but refer to sheets, names or functions that do not exist.
 
 use std::collections::BTreeSet;
 
+use cellar_api::wire::SheetsReply;
 use cellar_formula::Formula;
 use cellar_formula::reference::{NoSheets, ReferenceSheet};
 use cellar_sheet::a1::CellName;
@@ -13,11 +14,13 @@ use crate::describe::join_first;
 use crate::sheet_deletion::list_sheet_names;
 use crate::text::escape;
 
-/// Sheets and unknown functions to which the formulas of one edit refer.
+/// Sheets, names and unknown functions to which the formulas of one edit refer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FormulaNames {
     /// Names of sheets, each with a cell whose formula refers to it.
     sheets: BTreeSet<(String, CellName)>,
+    /// Names of cells and values, each with a cell whose formula contains it.
+    names: BTreeSet<(String, CellName)>,
     /// Functions that do not exist, each with a cell whose formula calls it.
     unknown_functions: BTreeSet<(String, CellName)>,
 }
@@ -35,13 +38,13 @@ impl FormulaNames {
                     names.sheets.insert((name.clone(), cell));
                 }
             }
-            names.add_unknown_functions(&formula, cell, &functions);
+            names.add_names_and_functions(&formula, cell, &functions);
         }
         names
     }
 
-    /// `LET` and `LAMBDA` name functions in the formula itself.
-    fn add_unknown_functions(
+    /// `LET` and `LAMBDA` name values and functions in the formula itself.
+    fn add_names_and_functions(
         &mut self,
         formula: &Formula,
         cell: CellName,
@@ -52,11 +55,13 @@ impl FormulaNames {
         if called.contains("LET") || called.contains("LAMBDA") {
             return;
         }
+        self.names.extend(formula.names().map(|name| (name.to_owned(), cell)));
         let unknown = called.into_iter().filter(|name| !functions.contains(name.as_str()));
         self.unknown_functions.extend(unknown.map(|name| (name, cell)));
     }
 
-    /// Prints notes. The sheets are read only if a formula names a sheet, and errors are ignored.
+    /// Prints notes. The sheets and names are read only if a formula contains one, and errors are
+    /// ignored.
     pub(super) async fn print_notes(&self, editor: &CommandEditor, output: &Output) {
         for (name, cell) in &self.unknown_functions {
             output.print_note(format!(
@@ -64,10 +69,28 @@ impl FormulaNames {
                 escape(name)
             ));
         }
-        if self.sheets.is_empty() || output.json {
+        if (self.sheets.is_empty() && self.names.is_empty()) || output.json {
             return;
         }
         let Ok(reply) = editor.list_sheets().await else { return };
+        self.print_unknown_names(&reply, output);
+        self.print_unknown_sheets(&reply, output);
+    }
+
+    fn print_unknown_names(&self, reply: &SheetsReply, output: &Output) {
+        for (name, cell) in &self.names {
+            let is_defined =
+                reply.names.iter().any(|view| view.name.to_lowercase() == name.to_lowercase());
+            if !is_defined {
+                let name = escape(name);
+                output.print_note(format!(
+                    "{cell}: there is no name {name}; the cell shows #NAME?. Define it with: cellar names set {name} CELLS"
+                ));
+            }
+        }
+    }
+
+    fn print_unknown_sheets(&self, reply: &SheetsReply, output: &Output) {
         let exists = |name: &str| {
             reply.sheets.iter().any(|sheet| sheet.name.to_lowercase() == name.to_lowercase())
         };
@@ -92,9 +115,20 @@ mod tests {
     fn names_of(formula: &str) -> (Vec<String>, Vec<String>) {
         let formula = Some(formula.to_owned());
         let edit = CellEdit { row: 0, column: 0, value: None, formula, format: None };
-        let FormulaNames { sheets, unknown_functions } = FormulaNames::of(&[edit]);
+        let FormulaNames { sheets, unknown_functions, .. } = FormulaNames::of(&[edit]);
         let names = |set: BTreeSet<(String, CellName)>| set.into_iter().map(|(name, _)| name);
         (names(sheets).collect(), names(unknown_functions).collect())
+    }
+
+    #[test]
+    fn finds_names_but_no_variables() {
+        let names = |formula: &str| {
+            let formula = Some(formula.to_owned());
+            let edit = CellEdit { row: 0, column: 0, value: None, formula, format: None };
+            FormulaNames::of(&[edit]).names.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("=A3*Tax+SUM(Prices)+TRUE"), ["Prices", "Tax"]);
+        assert!(names("=LET(x,1,x)").is_empty() && names("=A1").is_empty());
     }
 
     #[test]

@@ -104,6 +104,15 @@ impl Formula {
             .map(|token| self.text_of(token).to_ascii_uppercase())
     }
 
+    /// Returns the names that are not followed by `(`, in text order: defined names, variables of `LET`
+    /// and parameters of `LAMBDA`.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tokens
+            .iter()
+            .filter(|token| token.kind == TokenKind::Name)
+            .map(|token| self.text_of(token))
+    }
+
     /// Returns the canonical text of the formula. Function names, booleans, error values and
     /// references are in upper case, ranges start at their top left cell, and sheets have their
     /// current names. Spaces after function names are removed. Numbers, strings, names and other
