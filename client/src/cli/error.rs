@@ -89,7 +89,7 @@ pub(super) enum CliError {
     )]
     UnknownSpreadsheet {
         text: String,
-        /// Names that contain the text.
+        /// Names that contain the text or differ from it in few letters.
         similar: Vec<String>,
     },
     #[error("sheet `{name}` already exists")]

@@ -25,6 +25,13 @@ pub(super) async fn list_spreadsheets(
     output.print_json(&json!({ "spreadsheets": to_json(&spreadsheets, current) }))?;
     output.print_lines(format_spreadsheets(&spreadsheets, current))?;
     output.print_note(describe_list(spreadsheets.len(), &args));
+    let lists_all = describe_filters(&args).is_empty() && args.status == ListStatus::Active;
+    let is_listed = |id| spreadsheets.iter().any(|view| view.id == id);
+    if lists_all && current.is_some_and(|current| !is_listed(current)) {
+        output.print_note(
+            "The current spreadsheet is not in the list. A new one appears within seconds; repeat the command.",
+        );
+    }
     Ok(())
 }
 

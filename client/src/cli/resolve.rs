@@ -92,11 +92,23 @@ fn matches<'a>(spreadsheets: &'a [SpreadsheetView], text: &str) -> Vec<&'a Sprea
 
 fn similar_names(spreadsheets: &[SpreadsheetView], text: &str) -> Vec<String> {
     let lowercase = text.to_lowercase();
-    let is_similar = |view: &&SpreadsheetView| view.name.to_lowercase().contains(&lowercase);
+    let is_similar = |view: &&SpreadsheetView| {
+        let name = view.name.to_lowercase();
+        name.contains(&lowercase) || is_misspelling(&lowercase, &name)
+    };
     let mut names: Vec<String> = spreadsheets.iter().filter(is_similar).map(display_name).collect();
     names.sort_unstable();
     names.truncate(MAX_LISTED_CANDIDATES);
     names
+}
+
+/// Returns whether few letters differ: one of up to five letters, two of more.
+fn is_misspelling(text: &str, name: &str) -> bool {
+    const LETTERS_WITH_ONE_ERROR: usize = 5;
+    let is_short = text.chars().count() <= LETTERS_WITH_ONE_ERROR;
+    let allowed = if is_short { 1 } else { 2 };
+    let is_replaced = text.chars().count() <= allowed || name.chars().count() <= allowed;
+    !is_replaced && strsim::osa_distance(text, name) <= allowed
 }
 
 fn ambiguous(text: &str, candidates: &[&SpreadsheetView]) -> CliError {
@@ -192,5 +204,9 @@ mod tests {
         spreadsheets.reverse();
         assert_eq!(similar_names(&spreadsheets, "UDG"), ["Budget", "budget"]);
         assert!(similar_names(&spreadsheets, "x").is_empty());
+        for text in ["Budgt", "Budegt", "Bugdet", "budgets", "rbudgets"] {
+            assert_eq!(similar_names(&spreadsheets, text), ["Budget", "budget"], "{text}");
+        }
+        assert!(similar_names(&spreadsheets, "Bdgt").is_empty(), "two of four letters");
     }
 }
