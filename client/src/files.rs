@@ -194,10 +194,13 @@ pub(crate) fn create_folder(folder: &Path) -> Result<(), FileError> {
     create_gitignore(state_folder).map_err(unwritable)
 }
 
+/// Name of the file that excludes the local state directory from version control.
+pub(crate) const GITIGNORE: &str = ".gitignore";
+
 /// Excludes the local state directory from version control, because it contains tokens. An existing
 /// `.gitignore` is not changed.
 fn create_gitignore(state_folder: &Path) -> io::Result<()> {
-    let path = state_folder.join(".gitignore");
+    let path = state_folder.join(GITIGNORE);
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),

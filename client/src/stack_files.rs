@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::files::{FileError, FileLock, STATE_FOLDER, StateFile, read_json};
+use crate::files::{FileError, FileLock, GITIGNORE, STATE_FOLDER, StateFile, read_json};
+use crate::import::IMPORTS_FOLDER;
 use crate::outbox::{OutboxState, list_state_files};
 use crate::profile::Profile;
 use crate::reader::CHUNKS_FOLDER;
@@ -108,11 +109,12 @@ impl LockedStackFiles {
         }
         drop(locks);
         delete_if_exists(&folder.join(CHUNKS_FOLDER), fs::remove_dir_all)?;
-        for name in [editor::FOLDER, live::FOLDER] {
+        for name in [editor::FOLDER, live::FOLDER, IMPORTS_FOLDER] {
+            delete_unused_locks(&folder.join(name))?;
             // Fails if the directory contains files of other stacks.
             let _ = fs::remove_dir(folder.join(name));
         }
-        Ok(())
+        delete_if_only_ignored(&folder)
     }
 }
 
@@ -132,6 +134,34 @@ impl OutboxFiles {
         }
         Ok(())
     }
+}
+
+/// Finished edits and imports leave their lock files. Those of other stacks are created again when they
+/// are needed.
+fn delete_unused_locks(folder: &Path) -> Result<(), FileError> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_lock = path.extension().is_some_and(|extension| extension == "lock");
+        if is_lock
+            && !path.with_extension("json").exists()
+            && let Ok(_lock) = FileLock::try_acquire(&path)
+        {
+            delete_if_exists(&path, fs::remove_file)?;
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the directory if it contains only its `.gitignore`.
+fn delete_if_only_ignored(folder: &Path) -> Result<(), FileError> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    if names == [GITIGNORE] {
+        delete_if_exists(&folder.join(GITIGNORE), fs::remove_file)?;
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
 }
 
 fn delete_if_exists(
@@ -189,6 +219,8 @@ mod tests {
         fs::write(&key, "key of the stack in AWS").unwrap();
         fs::create_dir(dir.join(".cellar/chunks")).unwrap();
         fs::write(dir.join(".cellar/chunks/x"), "cells").unwrap();
+        fs::create_dir(dir.join(".cellar").join(IMPORTS_FOLDER)).unwrap();
+        fs::write(dir.join(".cellar").join(IMPORTS_FOLDER).join("x.lock"), "").unwrap();
         let files = StackFiles::find(dir, "local-1").unwrap();
         assert_eq!(files.count_unsent_edits(), 2);
         files.lock().unwrap().delete().unwrap();
@@ -199,6 +231,7 @@ mod tests {
         assert!(theirs.exists() && theirs.with_extension("kept.json").exists() && key.exists());
         let left = |name: &str| dir.join(STATE_FOLDER).join(name).exists();
         assert!(!left("chunks") && !left(editor::FOLDER) && left(live::FOLDER));
+        assert!(!left(IMPORTS_FOLDER) && left(GITIGNORE));
         // Nothing is left to delete.
         let again = StackFiles::find(dir, "local-1").unwrap();
         assert_eq!(again.count_unsent_edits(), 0);

@@ -350,6 +350,7 @@ fn deleting_the_data_also_deletes_what_the_client_keeps_of_it() {
     assert_eq!(names, [PathBuf::from(".gitignore"), PathBuf::from("token-key.pem")]);
     let run = project.cellar(&["get"]);
     assert!(run.code == 1 && run.stderr.contains("no API URL is configured"), "{run:?}");
+    assert!(!project.path(".cellar/imports").exists() && !project.path(".cellar/live").exists());
     let again = project.synth(&["destroy", "--local", "--delete-data", "--yes"]);
     assert!(again.code == 0 && again.stdout.contains("No local stack was running"), "{again:?}");
 }

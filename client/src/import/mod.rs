@@ -47,6 +47,9 @@ fn delete_journal(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// The directory of the journals in `.cellar/`.
+pub(crate) const IMPORTS_FOLDER: &str = "imports";
+
 /// The file name is a hash of the imported file's path and `other_fields`, which together identify
 /// the import.
 fn journal_path(dir: &Path, context: &str, file: &Path, other_fields: &str) -> PathBuf {
@@ -57,5 +60,5 @@ fn journal_path(dir: &Path, context: &str, file: &Path, other_fields: &str) -> P
     }
     let hash = hasher.finalize().to_hex();
     let file_stem: String = hash.chars().take(JOURNAL_NAME_CHARACTERS).collect();
-    dir.join(STATE_FOLDER).join("imports").join(format!("{file_stem}.json"))
+    dir.join(STATE_FOLDER).join(IMPORTS_FOLDER).join(format!("{file_stem}.json"))
 }
