@@ -101,7 +101,7 @@ impl RevertedPart {
                     escape(&name),
                     list_sheet_names(&earlier)
                 ),
-                "pass the name of one of these sheets, or delete a sheet with `cellar sheets delete`",
+                "pass the name of one of these sheets; nothing was changed",
             ));
         };
         let whole = Revert { sheet: Some(sheet.sheet), ..Revert::whole(position) };

@@ -38,12 +38,17 @@ impl PinnedCellar {
             if checkout.join(".git").exists() { checked_out_commit(&checkout) } else { None };
         let unknown = |why: String| SynthError::UnknownCellar { why };
         let Some(Commit { id, changed }) = commit else {
-            let why = format!("{} is not a checkout of Cellar with git", checkout.display());
+            let why = format!(
+                "the folder from which this command was built is no checkout with git: {}",
+                checkout.display()
+            );
             return Err(unknown(why));
         };
         let Some(repository) = GithubRepository::of_origin(&checkout) else {
-            let folder = checkout.display();
-            let why = format!("its checkout in {folder} has no remote `origin` on GitHub");
+            let why = format!(
+                "the checkout from which this command was built has no remote `origin` on GitHub: {}",
+                checkout.display()
+            );
             return Err(unknown(why));
         };
         let pinned_revision = read_revision(root);
