@@ -47,6 +47,15 @@ fn cells_are_read_by_ranges_conditions_and_totals() {
         json_of(&project, &["get", "--where", condition, "--count"])["rows"].as_u64().unwrap()
     };
     assert_eq!(count("D=~^(TX|AK)$"), count("D=TX") + count("D=AK"));
+    refused(&project, &["get", "--where", "D<>TX"], 64, &["write != instead of <>"]);
+    refused(&project, &["get", "--where", "D==TX"], 64, &["write = instead of =="]);
+    let two = ["get", "--where", "D=TX", "--where", "D=AK"];
+    refused(&project, &two, 64, &["another value of D", "D=~^(TX|AK)$"]);
+    refused(&project, &["get", "--where", "state=TX"], 64, &["named by letters, such as D"]);
+    for listed in ["D=TX,AK", "D=TX|AK"] {
+        let none = done(&project, &["get", "--where", listed, "--count"]);
+        assert!(none.stderr.contains("D=~^(TX|AK)$"), "{none:?}");
+    }
     let none = done(&project, &["get", "--where", "D=~^tx$"]);
     assert!(none.stderr.contains("Case matters in regular expressions"), "{none:?}");
 
@@ -83,6 +92,11 @@ fn commands_say_how_to_name_things() {
     for part in ["A3: there is no function NOSUCH", "A1: `Nope`", "Sheet1, Notes"] {
         assert!(set.stderr.contains(part), "{part}: {set:?}");
     }
+    done(&project, &["names", "set", "RATE", "0.19"]);
+    let named = done(&project, &["set", "B1", "=A3*TAX+rate"]);
+    assert!(named.stderr.contains("B1: there is no name TAX"), "{named:?}");
+    assert!(!named.stderr.contains("no name rate"), "{named:?}");
+    refused(&project, &["use", "My Budgt"], 1, &["similar: My Budget"]);
     let known = done(&project, &["set", "A1", "=SUM(notes!A1)"]);
     assert!(!known.stderr.contains("do not exist"), "{known:?}");
 
@@ -119,6 +133,42 @@ fn the_undo_of_a_changed_import_says_what_to_do() {
     let undo = ["undo", &format!("0.{imported}")];
     refused(&project, &undo, 1, &["was deleted since, so nothing is left to undo"]);
     assert!(done(&project, &["get"]).stdout.contains("own"));
+}
+
+#[test]
+fn a_merge_comes_back_after_other_edits_were_reverted_and_restored() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "t2"]);
+    done(&project, &["set", "A1", "h", "A2", "a", "B2", "b", "A3", "c", "A4", "d"]);
+    done(&project, &["rows", "insert", "2", "--count", "3"]);
+    let fork = json_of(&project, &["fork", "--no-use"])["id"].as_str().unwrap().to_owned();
+    done(&project, &["set", "A2", "fA", "B2", "fB", "-s", &fork]);
+    done(&project, &["rows", "delete", "5", "-s", &fork]);
+    done(&project, &["set", "B2", "sB"]);
+    done(&project, &["rows", "insert", "2"]);
+    done(&project, &["rows", "delete", "4"]);
+    let conflict = project.cellar(&["merge", &fork]);
+    assert_eq!(conflict.code, 2, "{conflict:?}");
+    let merged = json_of(&project, &["get", "A1:B9"])["texts"].clone();
+    done(&project, &["undo"]);
+    done(&project, &["revert", "--to", "0.1"]);
+    for position in ["0.9", "0.10", "0.11"] {
+        done(&project, &["undo", position]);
+    }
+    let redone = done(&project, &["undo", "0.8"]);
+    assert!(!redone.stdout.contains("left, because"), "{redone:?}");
+    assert_eq!(json_of(&project, &["get", "A1:B9"])["texts"], merged);
+}
+
+#[test]
+fn a_list_without_the_new_spreadsheet_says_that_it_appears_soon() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "New"]);
+    let list = done(&project, &["list"]);
+    let is_listed = list.stdout.contains("current");
+    assert!(is_listed || list.stderr.contains("appears within seconds"), "{list:?}");
 }
 
 /// The folder of the person with the link already has a profile, of an earlier login.
