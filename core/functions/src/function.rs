@@ -23,7 +23,7 @@ pub(crate) enum Body {
 
 /// How an argument is passed to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Passing {
+pub enum Passing {
     /// As a single value. If the argument is an array, the function is called once for each
     /// element.
     Single,
@@ -228,6 +228,17 @@ pub(crate) fn function_of_name(name: &str) -> Option<&'static Function> {
     find_function(name.strip_prefix("_XLETA.").unwrap_or(name))
 }
 
+/// Returns how a function receives an argument. `name` is in upper case and has no prefix. Returns
+/// `None` if there is no such function, or if it evaluates its own arguments, as `IF` does.
+#[must_use]
+pub fn argument_passing(name: &str, argument: usize) -> Option<Passing> {
+    let function = find_function(name)?;
+    match function.body {
+        Body::Eager(_) => Some(function.passing(argument)),
+        Body::Lazy(_) => None,
+    }
+}
+
 /// Returns the names of all functions, in alphabetical order.
 #[must_use]
 pub fn function_names() -> Vec<&'static str> {
@@ -239,8 +250,59 @@ pub fn function_names() -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use cellar_formula::expression::FormulaTraits;
+    use cellar_formula::reference::NoSheets;
 
     use super::*;
+
+    /// Functions that return several cells for an argument that they take whole.
+    const SPREADING: &str = "BYCOL BYROW CHOOSECOLS CHOOSEROWS COLUMN DROP EXPAND FILTER FREQUENCY GROWTH HSTACK \
+        LINEST LOGEST MAKEARRAY MAP MINVERSE MMULT MODE.MULT OFFSET REDUCE ROW SCAN SORT \
+        SORTBY TAKE TEXTSPLIT TOCOL TOROW TRANSPOSE TREND TRIMRANGE UNIQUE VSTACK WRAPCOLS \
+        WRAPROWS XLOOKUP";
+    /// Number of functions without arguments that they take whole. If one of these returns an array
+    /// for single values, `expression/shape/passing.rs` must contain it.
+    const FUNCTIONS_OF_SINGLE_VALUES: usize = 310;
+
+    /// Returns whether the call may spill if the argument at `several` has several cells.
+    fn may_spill(function: &Function, count: usize, several: usize) -> bool {
+        let argument = |index| if index == several { "A1:A2" } else { "A1" };
+        let arguments: Vec<_> = (0..count).map(argument).collect();
+        let text = format!("={}({})", function.name, arguments.join(","));
+        let formula = cellar_formula::Formula::parse(&text, &NoSheets).unwrap();
+        FormulaTraits::of(formula.expression()).has_any(FormulaTraits::ARRAYS)
+    }
+
+    /// Returns the letter of the first argument that the table of shapes describes in another way.
+    fn wrong_letter(function: &Function) -> Option<(usize, Passing)> {
+        let counts = function.least..=function.most.min(function.least + 4);
+        let mut places = counts.flat_map(|count| (0..count).map(move |index| (count, index)));
+        let is_wrong = |(count, index): (usize, usize)| {
+            let is_spreading = SPREADING.split_whitespace().any(|name| name == function.name);
+            match function.passing(index) {
+                Passing::Single => !may_spill(function, count, index),
+                _ => !is_spreading && may_spill(function, count, index),
+            }
+        };
+        let (_, index) = places.find(|place| is_wrong(*place))?;
+        Some((index, function.passing(index)))
+    }
+
+    #[test]
+    fn the_table_of_shapes_describes_all_functions() {
+        let is_eager = |function: &&Function| matches!(function.body, Body::Eager(_));
+        for function in crate::library::all_functions().filter(is_eager) {
+            assert_eq!(wrong_letter(function), None, "{function:?}");
+        }
+    }
+
+    #[test]
+    fn new_functions_of_single_values_are_checked_for_arrays() {
+        let has_single_values = |function: &&Function| {
+            matches!(function.body, Body::Eager(_)) && !function.passing.contains(['a', 'w'])
+        };
+        let count = crate::library::all_functions().filter(has_single_values).count();
+        assert_eq!(count, FUNCTIONS_OF_SINGLE_VALUES, "does the new function return an array?");
+    }
 
     #[test]
     fn functions_with_other_inputs_than_cells_exist() {

@@ -34,6 +34,6 @@ pub use evaluate::columns::{InputArea, RunEvaluation, RunTotals, RunValues, eval
 pub use evaluate::{
     Array, EvaluationError, EvaluationOutcome, Work, evaluate, evaluate_counted, evaluate_text,
 };
-pub use function::function_names;
+pub use function::{Passing, argument_passing, function_names};
 pub use parse::Formula;
 pub use source::{Block, CellFacts, CellSource, SheetIndex, Size};

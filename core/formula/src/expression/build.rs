@@ -1,5 +1,7 @@
 //! Builds expression trees from tokens with the shunting-yard algorithm.
 
+use std::ops::Range;
+
 use cellar_base::limits::MAX_EXPRESSION_DEPTH;
 
 use super::operator::{BinaryOperator, PostfixOperator, Precedence, PrefixOperator};
@@ -16,6 +18,7 @@ pub(crate) fn build_expression(text: &str, tokens: &[Token]) -> Result<Expressio
     let mut builder = Builder {
         text,
         nodes: Vec::with_capacity(tokens.len()),
+        spans: Vec::with_capacity(tokens.len()),
         operands: Vec::new(),
         operator_stack: Vec::new(),
         called_function: None,
@@ -28,18 +31,21 @@ pub(crate) fn build_expression(text: &str, tokens: &[Token]) -> Result<Expressio
         builder.is_after_parenthesis = token.kind == TokenKind::CloseParenthesis;
     }
     builder.apply_operators(Precedence::Comparison);
-    Ok(Expression { nodes: builder.nodes })
+    Ok(Expression { nodes: builder.nodes, spans: builder.spans })
 }
 
 /// An item on the operator stack.
 enum StackItem {
-    /// A prefix operator whose operand is incomplete.
-    Prefix(PrefixOperator),
+    /// A prefix operator whose operand is incomplete, and the position of the operator.
+    Prefix(PrefixOperator, usize),
     /// A binary operator whose right operand is incomplete.
     Binary(BinaryOperator),
-    Parenthesis,
+    /// An open parenthesis, and its position.
+    Parenthesis(usize),
     Call {
         callee: Callee,
+        /// Position of the callee.
+        start: usize,
         /// Length of the operand stack before the arguments of the call.
         outer_operands: usize,
     },
@@ -61,12 +67,15 @@ struct ArrayParts {
 struct Builder<'a> {
     text: &'a str,
     nodes: Vec<Node>,
+    /// Byte range of each node in the text.
+    spans: Vec<Range<usize>>,
     /// The operand stack: nodes without a parent node.
     operands: Vec<NodeIndex>,
     operator_stack: Vec<StackItem>,
-    /// Function name whose opening parenthesis is the next token.
-    called_function: Option<String>,
-    array: Option<ArrayParts>,
+    /// Function name whose opening parenthesis is the next token, and its position.
+    called_function: Option<(String, usize)>,
+    /// The array constant that is being read, and its position.
+    array: Option<(ArrayParts, usize)>,
     is_after_value: bool,
     is_after_parenthesis: bool,
 }
@@ -97,30 +106,28 @@ impl<'a> Builder<'a> {
             }
             TokenKind::Function => {
                 self.start_intersection_after_value(token)?;
-                self.called_function = Some(self.text_of(token).to_uppercase());
+                self.called_function = Some((self.text_of(token).to_uppercase(), token.span.start));
                 Ok(())
             }
             TokenKind::OpenParenthesis => self.open_parenthesis(token),
             TokenKind::CloseParenthesis => {
-                self.close_parenthesis();
+                self.close_parenthesis(token);
                 Ok(())
             }
             TokenKind::OpenArray => {
-                self.array = Some(ArrayParts::default());
+                self.array = Some((ArrayParts::default(), token.span.start));
                 Ok(())
             }
             TokenKind::Comma => self.take_comma(token),
             TokenKind::Operator => self.take_operator(token),
-            TokenKind::At => {
-                self.push_operator(token, StackItem::Prefix(PrefixOperator::ImplicitIntersection))
-            }
+            TokenKind::At => self.take_prefix(token, PrefixOperator::ImplicitIntersection),
             TokenKind::Percent => {
                 self.apply_operators(Precedence::Percent);
-                self.take_postfix(PostfixOperator::Percent);
+                self.take_postfix(token, PostfixOperator::Percent);
                 Ok(())
             }
             TokenKind::Spill => {
-                self.take_postfix(PostfixOperator::Spill);
+                self.take_postfix(token, PostfixOperator::Spill);
                 Ok(())
             }
         }
@@ -128,7 +135,7 @@ impl<'a> Builder<'a> {
 
     fn take_value(&mut self, token: &Token, node: Node) -> Result<(), SyntaxError> {
         self.start_intersection_after_value(token)?;
-        self.push_operand(node);
+        self.push_operand(node, token.span.clone());
         Ok(())
     }
 
@@ -141,50 +148,68 @@ impl<'a> Builder<'a> {
     }
 
     fn open_parenthesis(&mut self, token: &Token) -> Result<(), SyntaxError> {
-        if let Some(function) = self.called_function.take() {
-            return self.open_call(token, Callee::Function(function));
+        if let Some((function, start)) = self.called_function.take() {
+            return self.open_call(token, Callee::Function(function), start);
         }
         if self.is_after_parenthesis
             && let Some(callee) = self.operands.pop()
         {
-            return self.open_call(token, Callee::Result(callee));
+            let start = self.span_of(callee).start;
+            return self.open_call(token, Callee::Result(callee), start);
         }
         self.start_intersection_after_value(token)?;
-        self.push_operator(token, StackItem::Parenthesis)
+        self.push_operator(token, StackItem::Parenthesis(token.span.start))
     }
 
-    fn open_call(&mut self, token: &Token, callee: Callee) -> Result<(), SyntaxError> {
+    fn open_call(
+        &mut self,
+        token: &Token,
+        callee: Callee,
+        start: usize,
+    ) -> Result<(), SyntaxError> {
         let outer_operands = self.operands.len();
         self.is_after_value = false;
-        self.push_operator(token, StackItem::Call { callee, outer_operands })
+        self.push_operator(token, StackItem::Call { callee, start, outer_operands })
     }
 
-    fn close_parenthesis(&mut self) {
+    fn close_parenthesis(&mut self, token: &Token) {
         self.apply_operators(Precedence::Comparison);
-        if let Some(StackItem::Call { callee, outer_operands }) = self.operator_stack.pop() {
-            if !self.is_after_value && self.operands.len() > outer_operands {
-                self.push_operand(Node::Omitted);
+        let end = token.span.end;
+        match self.operator_stack.pop() {
+            Some(StackItem::Call { callee, start, outer_operands }) => {
+                if !self.is_after_value && self.operands.len() > outer_operands {
+                    self.push_omitted(token);
+                }
+                let outer_operands = outer_operands.min(self.operands.len());
+                let arguments = self.operands.split_off(outer_operands);
+                let node = match callee {
+                    Callee::Function(function) => Node::Call { function, arguments },
+                    Callee::Result(callee) => Node::CallOf { callee, arguments },
+                };
+                self.push_operand(node, start..end);
             }
-            let outer_operands = outer_operands.min(self.operands.len());
-            let arguments = self.operands.split_off(outer_operands);
-            self.push_operand(match callee {
-                Callee::Function(function) => Node::Call { function, arguments },
-                Callee::Result(callee) => Node::CallOf { callee, arguments },
-            });
+            Some(StackItem::Parenthesis(start)) => {
+                if let Some(operand) = self.operands.last()
+                    && let Some(span) = self.spans.get_mut(operand.0)
+                {
+                    *span = start..end;
+                }
+            }
+            _ => {}
         }
         self.is_after_value = true;
     }
 
     fn take_comma(&mut self, token: &Token) -> Result<(), SyntaxError> {
         let is_in_parenthesis =
-            |item: &&StackItem| matches!(item, StackItem::Parenthesis | StackItem::Call { .. });
+            |item: &&StackItem| matches!(item, StackItem::Parenthesis(_) | StackItem::Call { .. });
         let open = self.operator_stack.iter().rev().find(is_in_parenthesis);
-        if matches!(open, Some(StackItem::Parenthesis)) {
+        if matches!(open, Some(StackItem::Parenthesis(_))) {
             return self.take_binary(token, BinaryOperator::Union);
         }
         self.apply_operators(Precedence::Comparison);
         if !self.is_after_value {
-            self.push_operand(Node::Omitted);
+            self.push_omitted(token);
         }
         self.is_after_value = false;
         Ok(())
@@ -198,7 +223,11 @@ impl<'a> Builder<'a> {
             return self.take_binary(token, operator);
         }
         let operator = if text == "-" { PrefixOperator::Minus } else { PrefixOperator::Plus };
-        self.push_operator(token, StackItem::Prefix(operator))
+        self.take_prefix(token, operator)
+    }
+
+    fn take_prefix(&mut self, token: &Token, operator: PrefixOperator) -> Result<(), SyntaxError> {
+        self.push_operator(token, StackItem::Prefix(operator, token.span.start))
     }
 
     fn take_binary(&mut self, token: &Token, operator: BinaryOperator) -> Result<(), SyntaxError> {
@@ -207,9 +236,10 @@ impl<'a> Builder<'a> {
         self.push_operator(token, StackItem::Binary(operator))
     }
 
-    fn take_postfix(&mut self, operator: PostfixOperator) {
+    fn take_postfix(&mut self, token: &Token, operator: PostfixOperator) {
         if let Some(operand) = self.operands.pop() {
-            self.push_operand(Node::Postfix { operator, operand });
+            let span = self.span_of(operand).start..token.span.end;
+            self.push_operand(Node::Postfix { operator, operand }, span);
         }
     }
 
@@ -226,9 +256,9 @@ impl<'a> Builder<'a> {
     /// parenthesis.
     fn apply_operators(&mut self, precedence: Precedence) {
         while let Some(item) = self.operator_stack.pop_if(|item| match item {
-            StackItem::Prefix(_) => Precedence::Prefix >= precedence,
+            StackItem::Prefix(..) => Precedence::Prefix >= precedence,
             StackItem::Binary(operator) => operator.precedence() >= precedence,
-            StackItem::Parenthesis | StackItem::Call { .. } => false,
+            StackItem::Parenthesis(_) | StackItem::Call { .. } => false,
         }) {
             self.apply(&item);
         }
@@ -236,36 +266,49 @@ impl<'a> Builder<'a> {
 
     fn apply(&mut self, item: &StackItem) {
         let Some(last) = self.operands.pop() else { return };
+        let end = self.span_of(last).end;
         match *item {
-            StackItem::Prefix(operator) => {
-                self.push_operand(Node::Prefix { operator, operand: last });
+            StackItem::Prefix(operator, start) => {
+                self.push_operand(Node::Prefix { operator, operand: last }, start..end);
             }
             StackItem::Binary(operator) => {
                 if let Some(left) = self.operands.pop() {
-                    self.push_operand(Node::Binary { operator, left, right: last });
+                    let span = self.span_of(left).start..end;
+                    self.push_operand(Node::Binary { operator, left, right: last }, span);
                 }
             }
-            StackItem::Parenthesis | StackItem::Call { .. } => {}
+            StackItem::Parenthesis(_) | StackItem::Call { .. } => {}
         }
     }
 
-    fn push_operand(&mut self, node: Node) {
+    fn push_operand(&mut self, node: Node, span: Range<usize>) {
         self.operands.push(NodeIndex(self.nodes.len()));
         self.nodes.push(node);
+        self.spans.push(span);
         self.is_after_value = true;
+    }
+
+    /// Adds the omitted argument before a comma or closing parenthesis.
+    fn push_omitted(&mut self, token: &Token) {
+        self.push_operand(Node::Omitted, token.span.start..token.span.start);
+    }
+
+    fn span_of(&self, node: NodeIndex) -> Range<usize> {
+        self.spans.get(node.0).cloned().unwrap_or_default()
     }
 
     fn take_in_array(&mut self, token: &Token) {
         let text = self.text_of(token);
-        let Some(array) = &mut self.array else { return };
+        let Some((array, start)) = &mut self.array else { return };
         match &token.kind {
             TokenKind::Operator => array.is_negative = text == "-",
             TokenKind::Semicolon => array.end_row(),
             TokenKind::CloseArray => {
                 array.end_row();
+                let span = *start..token.span.end;
                 let ArrayParts { columns, values, .. } = std::mem::take(array);
                 self.array = None;
-                self.push_operand(Node::Array { columns: columns.unwrap_or(1), values });
+                self.push_operand(Node::Array { columns: columns.unwrap_or(1), values }, span);
             }
             TokenKind::Space | TokenKind::Comma => {}
             _ => {

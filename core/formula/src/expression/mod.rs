@@ -3,9 +3,12 @@
 mod build;
 mod operator;
 mod several_sheets;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod traits;
+
+use std::ops::Range;
 
 use crate::reference::{Area, Reference};
 use crate::syntax::{Unsupported, word_bytes};
@@ -27,6 +30,8 @@ pub use traits::FormulaTraits;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     nodes: Vec<Node>,
+    /// Byte range of each node in the text of the formula.
+    spans: Vec<Range<usize>>,
 }
 
 /// Index of a node in [`Expression::nodes`].
@@ -139,6 +144,13 @@ impl Expression {
         &self.nodes
     }
 
+    /// Returns whether the result may have several cells. `is_several_name` says which defined names
+    /// have several cells.
+    #[must_use]
+    pub fn may_have_several_cells(&self, is_several_name: impl Fn(&str) -> bool) -> bool {
+        shape::may_have_several_cells(self, is_several_name)
+    }
+
     /// Returns the index of the root, which is the last node.
     #[must_use]
     pub fn root(&self) -> NodeIndex {
@@ -171,6 +183,18 @@ impl Expression {
             _ => None,
         });
         kept.collect()
+    }
+
+    /// Returns the byte range of a node in the text of the formula, with the parentheses around it.
+    /// The range of an omitted argument is empty. Returns `None` if the index is out of bounds.
+    #[must_use]
+    pub fn span(&self, index: NodeIndex) -> Option<Range<usize>> {
+        self.spans.get(index.0).cloned()
+    }
+
+    /// Returns all nodes with their indices. Each node follows its children.
+    pub fn indexed_nodes(&self) -> impl Iterator<Item = (NodeIndex, &Node)> {
+        self.nodes.iter().enumerate().map(|(index, node)| (NodeIndex(index), node))
     }
 
     /// Returns the node at `index`, or `None` if the index is out of bounds.

@@ -58,6 +58,25 @@ fn format_constant(constant: &Constant) -> String {
 }
 
 #[test]
+fn nodes_have_their_place_in_the_text() {
+    for (text, expected) in [
+        ("=A1+2*B2", "A1|2|B2|2*B2|A1+2*B2"),
+        ("=-( A1 )%", "( A1 )|-( A1 )|-( A1 )%"),
+        ("=(A1:B2 C3)#", "A1:B2|C3|(A1:B2 C3)|(A1:B2 C3)#"),
+        ("=SUM(A1,,{1,-2;3,4},)", "A1||{1,-2;3,4}||SUM(A1,,{1,-2;3,4},)"),
+        ("=((@x))", "x|((@x))"),
+        ("=LAMBDA(x,x)(1)(\"ä\")", "x|x|LAMBDA(x,x)|1|LAMBDA(x,x)(1)|\"ä\"|LAMBDA(x,x)(1)(\"ä\")"),
+        ("=Sheet1!A1#&#N/A", "Sheet1!A1|Sheet1!A1#|#N/A|Sheet1!A1#&#N/A"),
+    ] {
+        let formula = parse(text);
+        let expression = formula.expression();
+        let spans = expression.indexed_nodes().map(|(index, _)| expression.span(index).unwrap());
+        let texts: Vec<_> = spans.map(|span| text.get(span).unwrap()).collect();
+        assert_eq!(texts.join("|"), expected, "{text}");
+    }
+}
+
+#[test]
 fn operators_are_applied_in_the_order_of_excel() {
     for (text, expected) in [
         ("=1", "1"),

@@ -50,17 +50,23 @@ impl FormulaTraits {
     pub const FIXED_COLUMNS: Self = Self(1 << 7);
     /// The formulas name cells of more sheets than a bounded list of areas can contain.
     pub const UNLISTED_AREAS: Self = Self(1 << 8);
+    /// The result may have several cells, so it may spill. Defined names count as single cells, and
+    /// `INDEX` with a calculated row or column number counts as a single cell although 0 selects a
+    /// whole row or column.
+    pub const ARRAYS: Self = Self(1 << 9);
     /// All facts about values.
-    pub const ANY_INPUT: Self = Self((1 << 6) - 1);
+    pub const ANY_INPUT: Self = Self((1 << 6) - 1).with(Self::ARRAYS);
     /// All facts.
-    const ALL: Self = Self((1 << 9) - 1);
+    const ALL: Self = Self((1 << 10) - 1);
 
     /// Returns the facts of a formula that follow from its functions, operators and names. Those of
     /// its references are not included.
     #[must_use]
     pub fn of(expression: &Expression) -> Self {
         let nodes = expression.nodes();
-        nodes.iter().fold(Self::NONE, |traits, node| traits.with(of_node(node, nodes)))
+        let may_spill = expression.may_have_several_cells(|_| false);
+        let shape = if may_spill { Self::ARRAYS } else { Self::NONE };
+        nodes.iter().fold(shape, |traits, node| traits.with(of_node(node, nodes)))
     }
 
     /// Returns the functions that have one of the facts.
@@ -125,7 +131,7 @@ fn of_function(name: &str) -> FormulaTraits {
     TABLES.into_iter().map(of_table).fold(FormulaTraits::NONE, FormulaTraits::with)
 }
 
-fn short_name(name: &str) -> &str {
+pub(super) fn short_name(name: &str) -> &str {
     STORAGE_PREFIXES.iter().fold(name, |name, prefix| name.strip_prefix(prefix).unwrap_or(name))
 }
 
@@ -143,11 +149,15 @@ fn has_equal_ranges(arguments: &[NodeIndex], nodes: &[Node]) -> bool {
 /// The extent of a range along one axis: the number of rows or columns minus one, and whether each
 /// end is absolute (has `$`). Two ranges with equal extents still have equal extents after the
 /// formula is filled into other cells.
-type AxisExtent = (u32, bool, bool);
+pub(super) type AxisExtent = (u32, bool, bool);
+/// The extents of rows and of columns, or `None` for all.
+pub(super) type AreaSize = (Option<AxisExtent>, Option<AxisExtent>);
 
-/// Returns the extents of rows and of columns, or `None` for all. Returns `None` for the whole if the
-/// reference is deleted.
-fn size_of(area: &Area) -> Option<(Option<AxisExtent>, Option<AxisExtent>)> {
+/// The extent of one row or column.
+pub(super) const ONE_LINE: Option<AxisExtent> = Some((0, false, false));
+
+/// Returns the size of an area, or `None` if the reference is deleted.
+pub(super) fn size_of(area: &Area) -> Option<AreaSize> {
     if matches!(area, Area::Deleted) {
         return None;
     }

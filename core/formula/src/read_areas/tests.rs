@@ -217,8 +217,8 @@ fn stored_areas_are_in_order_few_and_in_the_sheet() {
     let unlisted = FormulaTraits::UNLISTED_AREAS;
     assert!(ReadAreas::from_numbers(unlisted, &[1, 0, 1, 0, 1], 1).is_none());
     assert!(ReadAreas::from_numbers(unlisted, &[], 1).is_some());
-    assert_eq!(FormulaTraits::from_bits(512), None);
-    assert!(FormulaTraits::from_bits(511).is_some());
+    assert_eq!(FormulaTraits::from_bits(1024), None);
+    assert!(FormulaTraits::from_bits(1023).is_some());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use cellar_grid::a1::CellName;
 use super::{Part, Parts, Template, code};
 use crate::expression::FormulaTraits;
 use crate::formula::Formula;
-use crate::reference::{NoSheets, Reference, SheetNames, write_reference};
+use crate::reference::{Area, NoSheets, Reference, SheetNames, write_reference};
 
 const MIDDLE: CellName = Template::MIDDLE;
 
@@ -80,6 +80,9 @@ fn may_have_traits(part: &Part<'_>) -> bool {
     const ARITHMETIC: &[u8] = b"0123456789. +-*/^&=<>%(),";
     match part {
         Part::Text(text) => !text.bytes().all(|byte| ARITHMETIC.contains(&byte)),
-        Part::Code { .. } => false,
+        Part::Code { code, .. } => match code::decode_with_place(code, MIDDLE) {
+            Some((reference, _)) => !matches!(reference.area, Area::Cell { .. } | Area::Deleted),
+            None => true,
+        },
     }
 }
