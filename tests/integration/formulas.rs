@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 
 use crate::journey::{Project, Run};
 
-fn done(project: &Project, arguments: &[&str]) -> Run {
+pub(crate) fn done(project: &Project, arguments: &[&str]) -> Run {
     let run = project.cellar(arguments);
     assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
     run
 }
 
-fn json_of(project: &Project, arguments: &[&str]) -> Value {
+pub(crate) fn json_of(project: &Project, arguments: &[&str]) -> Value {
     let run = done(project, &[arguments, &["--json"]].concat());
     serde_json::from_str(&run.stdout).unwrap()
 }
 
 /// Returns cells and what they display. The client and the server calculate the same.
-fn shown(project: &Project, arguments: &[&str]) -> Vec<(String, String)> {
+pub(crate) fn shown(project: &Project, arguments: &[&str]) -> Vec<(String, String)> {
     let read = json_of(project, &[&["get"], arguments].concat());
     let remote = json_of(project, &[&["get", "--remote"], arguments].concat());
     assert_eq!(read["cells"], remote["cells"], "{arguments:?}");
@@ -31,7 +31,7 @@ fn shown(project: &Project, arguments: &[&str]) -> Vec<(String, String)> {
         .collect()
 }
 
-fn text_of(project: &Project, cell: &str) -> String {
+pub(crate) fn text_of(project: &Project, cell: &str) -> String {
     let cells = shown(project, &["--range", cell]);
     cells.into_iter().next().map(|(_, text)| text).unwrap_or_default()
 }
@@ -92,7 +92,7 @@ fn position_in(run: &Run) -> String {
 }
 
 /// Deploys a stack that starts a snapshot after every ten edits.
-fn project_with_snapshots() -> Project {
+pub(crate) fn project_with_snapshots() -> Project {
     let project = Project::new();
     std::fs::write(project.path("cellar.yaml"), "snapshots:\n  entries: 10\n").unwrap();
     project.deploy();
@@ -101,7 +101,7 @@ fn project_with_snapshots() -> Project {
 }
 
 /// Appends edits until there is a new snapshot.
-fn fill_up(project: &Project) {
+pub(crate) fn fill_up(project: &Project) {
     for number in 0..12 {
         done(project, &["set", "Z99", &number.to_string()]);
     }

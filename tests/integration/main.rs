@@ -75,6 +75,7 @@ mod routes;
 mod search;
 mod snapshot_reads;
 mod snapshots;
+mod spills;
 mod strangers;
 mod streams;
 mod sync;

@@ -46,13 +46,16 @@ fn lines(trace: &Trace) -> Vec<String> {
     let content = formula.map_or(value.clone(), |formula| format!("{formula} is {value}"));
     let mut rows = vec![[String::new(), escape(&trace.cell), content]];
     let word = |index: usize, word: &str| if index == 0 { word.to_owned() } else { String::new() };
+    if let Some(anchor) = &trace.filled_by {
+        rows.push(["is filled by".to_owned(), escape(anchor), String::new()]);
+    }
     for (index, cells) in trace.reads.iter().enumerate() {
         rows.push([word(index, "reads"), escape(cells), String::new()]);
     }
     for (index, reader) in trace.read_by.iter().enumerate() {
         rows.push([word(index, "is read by"), escape(&reader.cell), escape(&reader.formula)]);
     }
-    if trace.reads.is_empty() && trace.read_by.is_empty() {
+    if trace.reads.is_empty() && trace.read_by.is_empty() && trace.filled_by.is_none() {
         rows.push([
             String::new(),
             "reads no cell, and no formula reads it".to_owned(),

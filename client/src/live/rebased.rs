@@ -1,6 +1,7 @@
 //! The view of a live sheet: the canonical state followed by the rebased pending edits.
 
 use cellar_api::rebase::{EntriesNeeded, Outlook, OwnEntries, PendingMutation, Rebase};
+use cellar_calculation::KeptCalculation;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_snapshot::fold::Fold;
 
@@ -75,7 +76,7 @@ impl RebasedView {
         let (metadata, tail) = self.fold.clone().finish();
         canonical.readable.position = canonical.position();
         canonical.readable.created_s = canonical.tail.last_created_s;
-        canonical.readable.calculation = None;
+        canonical.readable.calculation = KeptCalculation::None;
         canonical.readable.metadata = metadata;
         canonical.readable.tail = tail;
         self.is_installed = true;

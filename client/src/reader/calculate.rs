@@ -2,11 +2,10 @@
 
 use cellar_base::limits::MAX_READ_BAND_TILES;
 use cellar_calculation::{
-    CalculatedWorkbook, Calculation, CalculationStep, CellWindow, has_formulas,
+    CalculatedWorkbook, Calculation, CalculationStep, CellWindow, KeptCalculation, has_formulas,
 };
-use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::TileCell;
-use cellar_snapshot::dependents::SearchedState;
+use cellar_snapshot::dependents::{SearchedState, SheetArea};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::outdated::{OutdatedBy, find_outdated};
@@ -18,42 +17,51 @@ use super::objects::SnapshotSource;
 use super::opened::ReadableState;
 
 impl ReadableState {
-    /// Gives formulas among the cells of a sheet their calculated values. Loads the cells that they
-    /// read.
+    /// Gives formulas among the cells of a window their calculated values, and adds the cells that
+    /// results of other cells fill. Loads the cells that the formulas read.
     pub(super) async fn calculate(
         &mut self,
         source: &SnapshotSource,
-        sheet: SheetId,
-        cells: &mut [TileCell],
+        CellWindow { sheet, window }: &CellWindow,
+        cells: &mut Vec<TileCell>,
     ) -> Result<(), ReaderError> {
-        if !has_formulas(cells) {
-            return Ok(());
-        }
-        let mut calculation = match self.calculation.take() {
-            Some(calculation) => calculation,
-            None => self.new_calculation(source).await?,
+        self.find_spills(source).await?;
+        let mut calculation = match std::mem::take(&mut self.calculation) {
+            KeptCalculation::Started(calculation) => calculation,
+            kept if !has_formulas(cells) => {
+                self.calculation = kept;
+                return Ok(());
+            }
+            _ => Box::new(self.new_calculation(source, &[]).await?),
         };
-        calculation.start_window(sheet, cells);
-        self.run(source, &mut calculation).await?;
-        calculation.show_results(sheet, cells);
-        self.calculation = Some(calculation);
+        if has_formulas(cells) {
+            calculation.start_window(*sheet, cells);
+            self.run(source, &mut calculation).await?;
+            calculation.show_results(*sheet, cells);
+        }
+        if let Some(metadata) = self.metadata.sheets.get(sheet) {
+            calculation.show_spilled_cells(*sheet, window, &metadata.formats, cells);
+        }
+        self.calculation = KeptCalculation::Started(calculation);
         Ok(())
     }
 
-    async fn new_calculation(
+    /// Returns a calculation. `filled` are the cells that results fill.
+    pub(super) async fn new_calculation(
         &mut self,
         source: &SnapshotSource,
+        filled: &[SheetArea],
     ) -> Result<Calculation, ReaderError> {
         let Self { root, tail, metadata, objects, .. } = self;
         let state = SearchedState { root: root.as_ref(), tail, metadata };
-        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Any, objects);
+        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Any, filled, objects);
         let outdated = source.load_until_ready(objects, find).await?;
         let seed = CalculatedWorkbook::seed(source.log(), self.position);
         let workbook = CalculatedWorkbook::new(&self.metadata, self.created_s, seed);
         Ok(Calculation::new(workbook, outdated))
     }
 
-    async fn run(
+    pub(super) async fn run(
         &mut self,
         source: &SnapshotSource,
         calculation: &mut Calculation,

@@ -4,6 +4,8 @@ use cellar_snapshot::dependents::{
     DependentBounds, DependentFormulas, DependentSearch, SearchStep, SearchedState, SheetArea,
 };
 
+use cellar_snapshot::objects::Objects;
+
 use super::ReaderError;
 use super::objects::SnapshotSource;
 use super::opened::ReadableState;
@@ -17,14 +19,22 @@ impl ReadableState {
         bounds: DependentBounds,
     ) -> Result<DependentFormulas, ReaderError> {
         let (root, tail, metadata) = (self.root.as_ref(), &self.tail, &self.metadata);
-        let mut search =
-            DependentSearch::new(SearchedState { root, tail, metadata }, areas, bounds);
+        let search = DependentSearch::new(SearchedState { root, tail, metadata }, areas, bounds);
+        source.search(&mut self.objects, search).await
+    }
+}
+
+impl SnapshotSource {
+    /// Completes a search. Loads the objects that it needs.
+    pub(super) async fn search(
+        &self,
+        objects: &mut Objects,
+        mut search: DependentSearch<'_>,
+    ) -> Result<DependentFormulas, ReaderError> {
         loop {
-            let step = search.step(&mut self.objects);
-            match step.map_err(|error| ReaderError::inconsistent(source.log(), &error))? {
-                SearchStep::Load(requests) => {
-                    source.load_chunks(&requests, &mut self.objects).await?;
-                }
+            let step = search.step(objects);
+            match step.map_err(|error| ReaderError::inconsistent(self.log(), &error))? {
+                SearchStep::Load(requests) => self.load_chunks(&requests, objects).await?,
                 SearchStep::Done(found) => return Ok(found),
             }
         }

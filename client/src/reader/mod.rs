@@ -15,6 +15,7 @@ mod dependents;
 mod error;
 mod objects;
 mod opened;
+mod spills;
 mod trace;
 mod window;
 
@@ -146,12 +147,13 @@ impl ReadableState {
             return Err(ReaderError::from_problem(ProblemKind::SheetNotFound, message));
         };
         let cells = self.nonblank_cells(source, header.sheet, rectangle).await?;
+        let extent = self.calculation.used_range(header.sheet, header.extent);
         Ok(CellsReply {
             sheet: header.sheet,
             name: header.name,
             position: self.position,
             incarnation: self.incarnation,
-            extent: header.extent,
+            extent,
             formats: header.formats.newest,
             formats_truncated: header.formats.truncated,
             cells,

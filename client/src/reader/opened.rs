@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
-use cellar_calculation::Calculation;
+use cellar_calculation::KeptCalculation;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::workbook::WorkbookTooLarge;
 use cellar_snapshot::fold::{Fold, FoldedLevel};
@@ -30,8 +30,8 @@ pub(crate) struct ReadableState {
     pub(crate) objects: Objects,
     /// Time of the entry at `position`, in seconds since the Unix epoch.
     pub(crate) created_s: u64,
-    /// Results of formulas, or `None` if no formula was read.
-    pub(crate) calculation: Option<Calculation>,
+    /// Results of formulas.
+    pub(crate) calculation: KeptCalculation,
 }
 
 /// The combined effect of the log entries after the snapshot root. Further entries can be applied.
@@ -221,7 +221,7 @@ impl LoadedSpreadsheet {
             tail,
             objects,
             created_s,
-            calculation: None,
+            calculation: KeptCalculation::None,
         })
     }
 
@@ -240,7 +240,7 @@ impl LoadedSpreadsheet {
             tail: folded_tail,
             objects,
             created_s: tail.last_created_s,
-            calculation: None,
+            calculation: KeptCalculation::None,
         };
         Ok(GrowableState { readable, tail, entries })
     }

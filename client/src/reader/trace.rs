@@ -25,6 +25,9 @@ pub struct Trace {
     pub cell: String,
     /// Content of the cell.
     pub content: Cell,
+    /// The cell, with its sheet, whose formula fills this cell with a part of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled_by: Option<String>,
     /// The cells and ranges that the formula names, with their sheets, in the order of the formula.
     /// References that the formula calculates, as with `INDIRECT`, are not included.
     pub reads: Vec<String>,
@@ -60,7 +63,9 @@ impl Reader {
     ) -> Result<Trace, ReaderError> {
         let rectangle = Rectangle { first: cell, last: cell };
         let reply = self.cells(sheet, rectangle).await?;
-        let content = reply.cells.into_iter().next().map(|found| found.cell).unwrap_or_default();
+        let found = reply.cells.into_iter().next();
+        let filled_by = found.as_ref().and_then(|found| found.filled_by.clone());
+        let content = found.map(|found| found.cell).unwrap_or_default();
         let metadata = &self.state.metadata;
         let formula = content.formula.as_ref();
         let parsed = formula.and_then(|text| Formula::parse(text, &metadata.tabs).ok());
@@ -80,6 +85,10 @@ impl Reader {
             position: self.state.position,
             cell: cell_with_sheet(reply.sheet, cell, metadata),
             content,
+            filled_by: filled_by.map(|anchor| {
+                let name = metadata.tabs.name(reply.sheet).unwrap_or_default();
+                format!("{}!{anchor}", quoted_sheet_name(name))
+            }),
             reads,
             read_by: found.formulas.into_iter().map(traced).collect(),
             complete: found.complete,

@@ -6,11 +6,12 @@ use std::ops::Range;
 
 use cellar_api::wire::CellAt;
 use cellar_base::limits::MAX_READ_BAND_TILES;
+use cellar_calculation::CellWindow;
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_snapshot::cells::{TileCell, visible_cells};
+use cellar_snapshot::cells::visible_cells;
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::{Fetch, ObjectKind, ObjectRequest};
@@ -157,15 +158,16 @@ impl ReadableState {
         sheet: SheetId,
         rectangle: Rectangle,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
-        let (rows, columns) = clip_to_extent(rectangle, metadata.extent);
+        let Some(extent) = self.used_range(source, sheet).await? else { return Ok(Vec::new()) };
+        let (rows, columns) = clip_to_extent(rectangle, extent);
         if columns.is_empty() {
             return Ok(Vec::new());
         }
         let mut bands = Bands::new(rows, columns);
         let mut cells = Vec::new();
-        while let Some(merged_band) = self.next_band(source, sheet, &mut bands).await? {
-            let band_cells = self.displayed_cells(source, sheet, &merged_band).await?;
+        while let Some((window, merged)) = self.next_band(source, sheet, &mut bands).await? {
+            let band = CellWindow { sheet, window };
+            let band_cells = self.displayed_cells(source, &band, &merged).await?;
             bands.adapt_height(band_cells.len());
             cells.extend(band_cells);
         }
@@ -178,12 +180,12 @@ impl ReadableState {
         source: &SnapshotSource,
         sheet: SheetId,
         bands: &mut Bands,
-    ) -> Result<Option<Tile>, ReaderError> {
+    ) -> Result<Option<(Window, Tile)>, ReaderError> {
         while let Some(band) = bands.next() {
             match self.merge_band(source, sheet, &band).await? {
                 BandMerge::Merged(merged_band) => {
                     bands.remaining.start = band.rows.end;
-                    return Ok(Some(merged_band));
+                    return Ok(Some((band, merged_band)));
                 }
                 BandMerge::TooManyTiles => {
                     bands.band_rows = halve_rows(band.rows.end - band.rows.start);
@@ -223,21 +225,21 @@ impl ReadableState {
     async fn displayed_cells(
         &mut self,
         source: &SnapshotSource,
-        sheet: SheetId,
+        band: &CellWindow,
         merged: &Tile,
     ) -> Result<Vec<CellAt>, ReaderError> {
-        let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
+        let metadata = self.metadata.sheets.get(&band.sheet);
+        let Some(metadata) = metadata else { return Ok(Vec::new()) };
         let mut tile_cells = visible_cells(merged, &metadata.formats);
-        self.calculate(source, sheet, &mut tile_cells).await?;
+        self.calculate(source, band, &mut tile_cells).await?;
         let hashes = tile_cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
         let long_texts = self.load_texts(source, &hashes).await?;
         let mut displayed_cells = Vec::with_capacity(tile_cells.len());
-        for TileCell { row, column, mut cell, long_text, is_stale: stale, note } in tile_cells {
-            if let Some(text_hash) = long_text {
-                cell.value = long_texts.value_of(ChunkHash(text_hash));
+        for mut tile_cell in tile_cells {
+            if let Some(text_hash) = tile_cell.long_text {
+                tile_cell.cell.value = long_texts.value_of(ChunkHash(text_hash));
             }
-            let note = note.map(|note| note.to_string());
-            displayed_cells.push(CellAt { row, column, cell, stale, note });
+            displayed_cells.push(tile_cell.into());
         }
         Ok(displayed_cells)
     }

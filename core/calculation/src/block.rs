@@ -10,6 +10,7 @@ use cellar_snapshot::tile::{TextLayer, TextSpan, TileColumn, TileValue};
 
 use crate::formulas::{FormulaTable, SharedFormula};
 use crate::run::{Explanation, FormulaState, Run, value_bytes};
+use crate::spills::SpilledCell;
 use crate::workbook::CalculatedWorkbook;
 
 /// Number of rows in a block. Cells are loaded in whole blocks, even if a formula reads only one of
@@ -24,6 +25,8 @@ pub(crate) struct Block {
     pub(crate) parts: Vec<Part>,
     /// Number formats set on individual cells, in row order.
     formats: Vec<(u32, Arc<str>)>,
+    /// Rows of the cells that results of other cells fill, in row order.
+    spilled_rows: Vec<u32>,
     /// Number of the request that loaded the block or calculated its formulas last.
     pub(crate) last_request: u64,
 }
@@ -45,6 +48,12 @@ pub(crate) enum PartCells {
     Run(Box<Run>),
     /// A single text that is stored as a separate object, identified by its hash.
     LongText([u8; 32]),
+}
+
+impl PartCells {
+    fn is_blank(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
 }
 
 /// A run and its rows.
@@ -166,6 +175,64 @@ impl Block {
             }
         }
         self.parts = parts;
+    }
+
+    /// Fills blank cells with parts of the results of other cells. `first_row` is the first row of
+    /// the block.
+    pub(crate) fn fill_blank_cells(&mut self, first_row: u32, cells: Vec<SpilledCell<'_>>) {
+        if cells.is_empty() {
+            return;
+        }
+        let mut filled = Self::default();
+        let mut cells = cells.into_iter().peekable();
+        let mut start = 0;
+        for part in std::mem::take(&mut self.parts) {
+            let part_start = std::mem::replace(&mut start, part.end);
+            while let Some(cell) = cells.next_if(|cell| cell.cell.row - first_row < part.end) {
+                if part.cells.is_blank() {
+                    filled.push_spilled(cell.cell.row - first_row, &cell);
+                }
+            }
+            if !part.cells.is_blank() {
+                if filled.end() < part_start {
+                    filled.parts.push(Part { end: part_start, cells: PartCells::Empty });
+                }
+                filled.parts.push(part);
+            }
+        }
+        for cell in cells {
+            filled.push_spilled(cell.cell.row - first_row, &cell);
+        }
+        self.parts = filled.parts;
+        self.spilled_rows = filled.spilled_rows;
+        self.add_formats(filled.formats);
+    }
+
+    fn push_spilled(&mut self, row: u32, cell: &SpilledCell<'_>) {
+        match cell.value {
+            Value::Number(number) => self.push_number(row, *number),
+            value => self.push_value(row, value.clone()),
+        }
+        self.spilled_rows.push(row);
+        if let (Some(format), Value::Number(_)) = (cell.format, cell.value) {
+            self.formats.push((row, Arc::clone(format)));
+        }
+    }
+
+    /// Adds number formats to the cells that have none.
+    fn add_formats(&mut self, formats: Vec<(u32, Arc<str>)>) {
+        for (row, format) in formats {
+            if let Err(index) = self.formats.binary_search_by_key(&row, |(row, _)| *row) {
+                self.formats.insert(index, (row, format));
+            }
+        }
+    }
+
+    /// Returns whether a cell has a value or a formula of its own.
+    pub(crate) fn has_content(&self, row: u32) -> bool {
+        let part = self.part_at(row);
+        part.is_some_and(|(part, _)| !part.cells.is_blank())
+            && self.spilled_rows.binary_search(&row).is_err()
     }
 
     fn part_starts(&self) -> Vec<u32> {
@@ -366,6 +433,7 @@ impl Block {
         size_of::<Self>()
             + self.parts.iter().map(|part| size_of::<Part>() + part_bytes(part)).sum::<usize>()
             + self.formats.len() * size_of::<(u32, Arc<str>)>()
+            + self.spilled_rows.len() * size_of::<u32>()
     }
 }
 

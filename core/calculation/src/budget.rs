@@ -2,7 +2,7 @@
 
 use cellar_base::limits::{
     MAX_CALCULATION_CELLS_LOADED, MAX_CALCULATION_CELLS_READ, MAX_CALCULATION_FORMULAS,
-    MAX_CALCULATION_STEPS,
+    MAX_CALCULATION_STEPS, MAX_SPILL_WORK,
 };
 use cellar_functions::limits::Limits;
 use cellar_functions::{RunEvaluation, Work};
@@ -54,6 +54,18 @@ impl Budget {
     /// together, such as those of growing ranges, count once.
     pub(crate) fn of_area() -> Self {
         Self { counts_done_work: true, ..Self::default() }
+    }
+
+    /// Returns the budget for all rounds in which the cells that results fill are found.
+    pub(crate) fn of_spills() -> Self {
+        let whole = Self::default();
+        Self {
+            formulas: whole.formulas * MAX_SPILL_WORK,
+            cells_loaded: whole.cells_loaded * MAX_SPILL_WORK,
+            cells_read: whole.cells_read * MAX_SPILL_WORK,
+            steps: whole.steps * MAX_SPILL_WORK,
+            counts_done_work: false,
+        }
     }
 
     /// Returns the limits of each formula of a run. They do not depend on earlier evaluations.

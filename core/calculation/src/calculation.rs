@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_CALCULATION_BYTES;
 use cellar_functions::RunTotals;
 use cellar_grid::SheetId;
+use cellar_grid::a1::{CellName, Rectangle, SheetArea};
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::outdated::OutdatedAreas;
@@ -18,6 +19,7 @@ use crate::order::{Arrangement, Order};
 use crate::request::{CellWindow, windows_around};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
+use crate::spills::{SpilledResult, SpilledResults, Spills};
 use crate::staleness::Staleness;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
@@ -59,6 +61,10 @@ pub struct Calculation {
     pub(crate) totals: RunTotals,
     stale: Vec<Segment>,
     pub(crate) loaded_texts: usize,
+    /// The results of several cells.
+    pub(crate) spilled_results: SpilledResults,
+    /// Windows to load when all requested formulas have been calculated.
+    windows_to_load: Vec<CellWindow>,
 }
 
 impl Calculation {
@@ -76,7 +82,39 @@ impl Calculation {
             totals: RunTotals::default(),
             stale: Vec::new(),
             loaded_texts: 0,
+            spilled_results: SpilledResults::default(),
+            windows_to_load: Vec::new(),
         }
+    }
+
+    /// Adds the cells that results fill. No cells must be loaded yet.
+    pub(crate) fn with_spills(mut self, spills: Arc<Spills>) -> Self {
+        for area in spills.areas() {
+            self.workbook.extend_used_range(&area);
+        }
+        self.cells.spills = spills;
+        self
+    }
+
+    /// Returns the result of a formula, if it has several cells.
+    pub(crate) fn spilled_result(&self, key: CellKey) -> Option<&SpilledResult> {
+        self.spilled_results.get(key)
+    }
+
+    /// Starts a request that loads the cells that the results would fill, with what is left of the
+    /// budget of the last request.
+    pub(crate) fn start_loading_spilled_areas(&mut self) {
+        self.start_segments(Vec::new(), self.budget);
+        let areas = self.spilled_results.areas();
+        let windows = areas.filter_map(|area| stored_window(&self.workbook, &area));
+        self.windows_to_load = windows.collect();
+    }
+
+    /// Returns the first cell of an area, in the order of rows, that is not blank. The first cell of
+    /// the area and spilled cells do not count.
+    pub(crate) fn content_in(&self, area: &SheetArea) -> Option<CellName> {
+        let window = stored_window(&self.workbook, area)?.window;
+        self.cells.content_in(area.sheet, &window, area.cells.first)
     }
 
     #[cfg(test)]
@@ -94,6 +132,11 @@ impl Calculation {
     /// as memory permits. Formulas that were stale are calculated again.
     pub fn start(&mut self, formulas: Vec<CellKey>) {
         self.start_segments(segments_of(formulas), Budget::default());
+    }
+
+    /// Like [`Calculation::start`], with a budget that several requests share.
+    pub(crate) fn start_within(&mut self, formulas: Vec<CellKey>, budget: Budget) {
+        self.start_segments(segments_of(formulas), budget);
     }
 
     /// Starts a request for all formulas in a window of a sheet. The window may be larger than those
@@ -120,6 +163,7 @@ impl Calculation {
         for segment in unfinished {
             self.cells.set_state(segment, FormulaState::Unknown);
         }
+        self.windows_to_load.clear();
         self.cells.start_request(MAX_CALCULATION_BYTES);
         self.budget = budget;
         self.loaded_texts = 0;
@@ -148,7 +192,11 @@ impl Calculation {
                 return step;
             }
         }
-        CalculationStep::Done
+        let windows = self.cells.missing_windows(&self.windows_to_load);
+        if windows.is_empty() {
+            return CalculationStep::Done;
+        }
+        self.load(windows).unwrap_or(CalculationStep::Done)
     }
 
     /// Returns the formulas to calculate. The other formulas have their stored values.
@@ -282,6 +330,18 @@ impl Calculation {
             }
         }
     }
+}
+
+/// Returns the window of an area as far as it is in the used range of its sheet.
+fn stored_window(workbook: &CalculatedWorkbook, area: &SheetArea) -> Option<CellWindow> {
+    let extent = workbook.extent(area.sheet);
+    let Rectangle { first, last } = area.cells;
+    let window = Window {
+        rows: first.row..last.row.saturating_add(1).min(extent.rows),
+        columns: first.column..last.column.saturating_add(1).min(extent.columns),
+    };
+    let is_used = !window.rows.is_empty() && !window.columns.is_empty();
+    is_used.then_some(CellWindow { sheet: area.sheet, window })
 }
 
 /// Returns the segments of cells, ordered by sheet, column and row.

@@ -1,7 +1,8 @@
 //! The cells that a calculation has loaded.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use cellar_functions::RunValues;
 use cellar_grid::SheetId;
@@ -12,8 +13,10 @@ use cellar_snapshot::tile::Tile;
 
 use crate::block::{BLOCK_ROWS, Block, PlacedRun};
 use crate::formulas::FormulaTable;
+use crate::request::{CellWindow, windows_around};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
+use crate::spills::Spills;
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
 /// The loaded blocks of a column, keyed by block number.
@@ -24,6 +27,8 @@ pub(crate) type ColumnBlocks = BTreeMap<u32, Block>;
 pub(crate) struct LoadedCells {
     columns: HashMap<(SheetId, u32), ColumnBlocks>,
     formulas: FormulaTable,
+    /// The cells that results of other cells fill.
+    pub(crate) spills: Arc<Spills>,
     memory_bytes: usize,
     /// Number of the current request.
     request: u64,
@@ -151,9 +156,12 @@ impl LoadedCells {
                 if loaded.contains_key(&number) {
                     continue;
                 }
+                let first_row = number * BLOCK_ROWS;
                 let mut block = tile_column.map_or_else(Block::default, |found| {
-                    Block::new(found, number * BLOCK_ROWS, &mut self.formulas, workbook)
+                    Block::new(found, first_row, &mut self.formulas, workbook)
                 });
+                let rows = first_row..first_row + BLOCK_ROWS;
+                block.fill_blank_cells(first_row, self.spills.cells_in(sheet, column, rows));
                 block.last_request = self.request;
                 cells += block.cell_count();
                 self.memory_bytes += block.memory_bytes();
@@ -174,6 +182,47 @@ impl LoadedCells {
                 block.split_run(row);
             }
         }
+    }
+
+    /// Returns windows with the blocks of `windows` that are not loaded.
+    pub(crate) fn missing_windows(&self, windows: &[CellWindow]) -> Vec<CellWindow> {
+        let mut missing = BTreeSet::new();
+        for CellWindow { sheet, window } in windows {
+            for column in window.columns.clone() {
+                let loaded = self.column(*sheet, column);
+                let numbers = blocks_of(&window.rows)
+                    .filter(|number| loaded.is_none_or(|blocks| !blocks.contains_key(number)));
+                missing.extend(numbers.map(|number| (*sheet, number * BLOCK_ROWS, column)));
+            }
+        }
+        windows_around(missing)
+    }
+
+    /// Returns the first cell of a window, in the order of rows, that is not blank. `except` and
+    /// spilled cells do not count. A cell that is not loaded counts as not blank.
+    pub(crate) fn content_in(
+        &self,
+        sheet: SheetId,
+        window: &Window,
+        except: CellName,
+    ) -> Option<CellName> {
+        let in_column = |column: u32| {
+            let loaded = self.column(sheet, column);
+            let content = blocks_of(&window.rows).find_map(|number| {
+                let block_start = number * BLOCK_ROWS;
+                let first = window.rows.start.max(block_start);
+                let end = window.rows.end.min(block_start + BLOCK_ROWS);
+                let Some(block) = loaded.and_then(|blocks| blocks.get(&number)) else {
+                    return Some(first);
+                };
+                let is_content = |row: &u32| {
+                    CellName { row: *row, column } != except && block.has_content(row - block_start)
+                };
+                (first..end).find(is_content)
+            });
+            content.map(|row| CellName { row, column })
+        };
+        window.columns.clone().filter_map(in_column).min()
     }
 
     pub(crate) fn fill_in_text(&mut self, hash: &[u8; 32], value: &Value) {

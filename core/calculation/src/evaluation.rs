@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_CALCULATION_LONG_TEXTS;
-use cellar_functions::{EvaluationOutcome, InputArea, RunValues, evaluate_counted, evaluate_run};
+use cellar_functions::{
+    Array, EvaluationOutcome, InputArea, RunValues, evaluate_counted, evaluate_run,
+};
 use cellar_sheet::cell::{ErrorCode, Value};
 
 use crate::block::BLOCK_ROWS;
@@ -16,6 +18,7 @@ use crate::request::{used_area, windows_to_prepare};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
 use crate::source::{Need, Source};
+use crate::spills::{Anchor, SpilledResult};
 use crate::staleness::{StaleCause, Staleness};
 use crate::workbook::CellKey;
 
@@ -210,7 +213,7 @@ impl Calculation {
                 (Some(need), _) => return self.handle_need(segment, key, parsed, need),
                 (None, Ok(EvaluationOutcome::Value(value))) => self.finish(key, value, parsed),
                 (None, Ok(EvaluationOutcome::Array(array))) => {
-                    self.finish_array(key, array.rows, array.columns);
+                    self.finish_array(key, array, parsed);
                 }
                 (None, Err(_)) if Budget::is_short(&limits) => {
                     self.end_request(Exhausted::CellsRead);
@@ -266,10 +269,36 @@ impl Calculation {
         self.cells.set_result(key, value, Explanation { format, note: None });
     }
 
-    /// Finishes a formula whose result is an array, which a single cell cannot show. If the cell
-    /// has a stored value, such as one from an imported file, the formula becomes stale and this
-    /// value is shown. Otherwise, the result is `#SPILL!`.
-    fn finish_array(&mut self, key: CellKey, rows: usize, columns: usize) {
+    /// Finishes a formula whose result has several cells. The cell shows the first one if the
+    /// others have place.
+    fn finish_array(&mut self, key: CellKey, array: Array, parsed: &ParsedFormula) {
+        let obstacle = match self.cells.spills.anchor(key) {
+            None => return self.finish_unplaced_array(key, array.rows, array.columns),
+            Some(Anchor::Blocked(obstacle)) => Some(*obstacle),
+            Some(_) => None,
+        };
+        // The cells that are read can have another format in each column.
+        let is_column = array.columns == 1;
+        let format = if is_column { self.format_of_result(key, parsed) } else { None };
+        let first = array.values.first().cloned().unwrap_or_default();
+        self.spilled_results.insert(key, SpilledResult::new(array, format.clone()));
+        let (value, explanation) = match obstacle {
+            Some(obstacle) => {
+                let note = Some(Arc::from(obstacle.note(&self.workbook, key)));
+                (Value::Error(obstacle.error()), Explanation { format: None, note })
+            }
+            None => {
+                let format = format.filter(|_| matches!(first, Value::Number(_)));
+                (first, Explanation { format, note: None })
+            }
+        };
+        self.cells.set_result(key, value, explanation);
+    }
+
+    /// Finishes a formula whose result has several cells, but which was not known to return them. If
+    /// the cell has a stored value, such as one from an imported file, the formula becomes stale and
+    /// this value is shown. Otherwise, the result is `#SPILL!`.
+    fn finish_unplaced_array(&mut self, key: CellKey, rows: usize, columns: usize) {
         let cause = StaleCause::Array { rows, columns };
         let stored = self.cells.formula(key).map(|(placed, index)| placed.run.stored_value(index));
         if stored.is_some_and(|stored| stored != Value::Empty) {

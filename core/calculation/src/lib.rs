@@ -11,6 +11,8 @@
 //! - `source` supplies cells to the evaluation of a formula and records which inputs are missing.
 //! - `order` decides which formula is evaluated next and detects cycles.
 //! - `budget` limits the work of a request.
+//! - `kept` keeps a calculation between the reads of a reader.
+//! - `spills` finds the cells that results of several cells fill.
 //! - `stored_results` selects the results that a snapshot stores.
 //! - `staleness` explains why a formula was not calculated.
 //!
@@ -25,12 +27,14 @@ mod cells;
 mod evaluation;
 mod formats;
 mod formulas;
+mod kept;
 mod order;
 mod request;
 mod result_format;
 mod run;
 mod segment;
 mod source;
+mod spills;
 mod staleness;
 mod stored_results;
 #[cfg(any(test, feature = "testing"))]
@@ -41,7 +45,9 @@ mod window;
 mod workbook;
 
 pub use calculation::{Calculation, CalculationStep, FormulaResult};
+pub use kept::KeptCalculation;
 pub use request::CellWindow;
+pub use spills::SpillSearch;
 pub use stored_results::StoredResults;
 pub use window::{CalculatedCell, CalculatedValue, has_formulas};
 pub use workbook::{CalculatedWorkbook, CellKey};

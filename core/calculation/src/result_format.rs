@@ -14,10 +14,12 @@ const TIME: &str = "hh:mm:ss";
 
 /// Functions whose result has the format of one of their arguments, with the index of this
 /// argument. Sorted by name.
-const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
+const FORMAT_ARGUMENTS: [(&str, usize); 26] = [
     ("ABS", 0),
     ("AVERAGE", 0),
     ("CHOOSE", 1),
+    ("DROP", 0),
+    ("FILTER", 0),
     ("IF", 1),
     ("IFERROR", 0),
     ("IFNA", 0),
@@ -30,9 +32,13 @@ const FORMAT_ARGUMENTS: [(&str, usize); 20] = [
     ("MINIFS", 0),
     ("OFFSET", 0),
     ("SMALL", 0),
+    ("SORT", 0),
+    ("SORTBY", 0),
     ("SUBTOTAL", 1),
     ("SUM", 0),
     ("SUMIFS", 0),
+    ("TAKE", 0),
+    ("UNIQUE", 0),
     ("XLOOKUP", 2),
     ("_XLFN.XLOOKUP", 2),
 ];

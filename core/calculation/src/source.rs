@@ -6,7 +6,7 @@ use std::ops::Range;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_functions::{Block as CellBlock, CellSource, SheetIndex, Size};
 use cellar_grid::SheetId;
-use cellar_grid::a1::CellName;
+use cellar_grid::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
 
 use crate::block::{BLOCK_ROWS, Block, Part, PartCells};
@@ -14,7 +14,7 @@ use crate::cells::{LoadedCells, block_of};
 use crate::request::MissingBlocks;
 use crate::run::{Column, StateView};
 use crate::segment::Segment;
-use crate::staleness::Staleness;
+use crate::staleness::{StaleCause, Staleness};
 use crate::workbook::{CalculatedWorkbook, CellKey};
 
 /// Number of recorded formulas at which the search for more of them stops at the end of a block.
@@ -134,10 +134,10 @@ impl<'a> Source<'a> {
 
     fn value(&self, key: CellKey) -> Value {
         let Some((block, row)) = self.block(key.sheet, key.cell) else { return Value::Empty };
-        let Some((part, first_row)) = block.part_at(row) else { return Value::Empty };
+        let Some((part, first_row)) = block.part_at(row) else { return self.blank(key) };
         let offset = (row - first_row) as usize;
         match &part.cells {
-            PartCells::Empty => Value::Empty,
+            PartCells::Empty => self.blank(key),
             PartCells::Numbers(numbers) => {
                 numbers.get(offset).map_or(Value::Empty, |number| Value::Number(*number))
             }
@@ -160,6 +160,28 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Returns the value of a blank cell. The evaluation is interrupted if the result of a stale
+    /// formula may fill this cell or one above it.
+    fn blank(&self, key: CellKey) -> Value {
+        if let Some(anchor) = self.cells.spills.unknown_anchor_of(key) {
+            let staleness = Staleness::because_of(StaleCause::UnknownSpill);
+            self.interrupt(Need::Stale(staleness.of_reader(anchor)));
+        }
+        Value::Empty
+    }
+
+    /// Passes blank cells of a column to `visit`. Returns `false` if no further cells should be read.
+    fn visit_blank(
+        &self,
+        rows: Range<u32>,
+        column: ColumnRead,
+        visit: &mut dyn FnMut(CellBlock<'_>) -> bool,
+    ) -> bool {
+        let last = CellName { row: rows.end.saturating_sub(1), column: column.column };
+        self.blank(CellKey { sheet: column.sheet, cell: last });
+        !self.is_over() && visit(CellBlock::Empty(rows.end - rows.start))
+    }
+
     /// Passes the cells of a part to `visit`. Returns `false` if no further cells should be read.
     fn visit_part(
         &self,
@@ -171,7 +193,10 @@ impl<'a> Source<'a> {
         let (start, end) = (rows.first - rows.part_first, rows.end - rows.part_first);
         let range = start as usize..end as usize;
         match &part.cells {
-            PartCells::Empty => visit(CellBlock::Empty(end - start)),
+            PartCells::Empty => {
+                let rows = rows.block_first + rows.first..rows.block_first + rows.end;
+                self.visit_blank(rows, column, visit)
+            }
             PartCells::Numbers(numbers) => {
                 visit(CellBlock::Numbers(numbers.get(range).unwrap_or_default()))
             }
@@ -303,7 +328,8 @@ impl CellSource for Source<'_> {
             let block_first = number * BLOCK_ROWS;
             let block_end = BLOCK_ROWS.min(last_row - block_first + 1);
             let Some((part, part_first)) = block.part_at(offset) else {
-                if !visit(CellBlock::Empty(block_end - offset)) {
+                let rows = block_first + offset..block_first + block_end;
+                if !self.visit_blank(rows, read, visit) {
                     return;
                 }
                 row = block_first + block_end;
@@ -339,6 +365,11 @@ impl CellSource for Source<'_> {
     fn formula(&self, sheet: SheetIndex, cell: CellName) -> Option<String> {
         let (block, row) = self.block(self.sheet(sheet)?, cell)?;
         Some(block.run_at(row)?.run.formula.text_in(cell, self.workbook))
+    }
+
+    fn spilled_area(&self, sheet: SheetIndex, cell: CellName) -> Option<Rectangle> {
+        let sheet = self.sheet(sheet)?;
+        self.cells.spills.area(CellKey { sheet, cell })
     }
 
     fn defined_name(&self, _: SheetIndex, name: &str) -> Option<String> {

@@ -33,10 +33,12 @@ pub(crate) enum StaleCause {
     #[error("the formula reads more than {MAX_CALCULATION_LONG_TEXTS} long texts")]
     LongTexts,
     #[error(
-        "the result is an array of {rows} × {columns} values, which a cell cannot show; \
+        "the result is an array of {rows} × {columns} values, which this formula cannot show; \
          use a function that returns one value, such as INDEX or SUM"
     )]
     Array { rows: usize, columns: usize },
+    #[error("its result may fill a cell that this formula reads")]
+    UnknownSpill,
 }
 
 impl Staleness {

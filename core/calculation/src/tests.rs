@@ -5,6 +5,7 @@ mod cycles;
 mod long_runs;
 mod random;
 mod runs;
+mod spills;
 mod world;
 
 use cellar_sheet::cell::{ErrorCode, Value};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, Value};
+use cellar_sheet::metadata::{Extent, FormatLayer};
 use cellar_snapshot::cells::TileCell;
 use cellar_snapshot::merge::Window;
 
@@ -30,6 +31,7 @@ impl Calculation {
     /// formula cells keep their stored values.
     pub fn show_results(&self, sheet: SheetId, cells: &mut [TileCell]) {
         for cell in cells.iter_mut().filter(|cell| cell.cell.formula.is_some()) {
+            cell.fills = self.cells.spills.area(key_of(sheet, cell));
             if let Some(result) = self.result(key_of(sheet, cell)) {
                 // The long text belongs to the stored value, which is only shown if the formula is
                 // stale.
@@ -40,6 +42,47 @@ impl Calculation {
                 cell.note = result.note;
             }
         }
+    }
+}
+
+impl Calculation {
+    /// Shows the parts of the results of other cells in the blank cells of a window. `cells` are the
+    /// other cells of the window, in the order of rows, and `formats` are the formats of ranges.
+    pub fn show_spilled_cells(
+        &self,
+        sheet: SheetId,
+        window: &Window,
+        formats: &FormatLayer,
+        cells: &mut Vec<TileCell>,
+    ) {
+        let mut blank_cells = Vec::new();
+        for spilled in self.cells.spills.cells_of_window(sheet, window) {
+            let CellName { row, column } = spilled.cell;
+            let place = cells.binary_search_by_key(&(row, column), |cell| (cell.row, cell.column));
+            let new_cell = || TileCell::blank(row, column, formats);
+            let mut shown = match place {
+                Ok(index) => cells.remove(index),
+                Err(_) => new_cell(),
+            };
+            shown.cell.value = spilled.value.clone();
+            if let (None, Some(format), Value::Number(_)) =
+                (&shown.cell.format, spilled.format, spilled.value)
+            {
+                shown.cell.format = Some(format.to_string());
+            }
+            shown.filled_by = Some(spilled.anchor);
+            blank_cells.push(shown);
+        }
+        if !blank_cells.is_empty() {
+            cells.append(&mut blank_cells);
+            cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
+        }
+    }
+
+    /// Returns the used range of a sheet with the cells that results fill.
+    #[must_use]
+    pub fn used_range(&self, sheet: SheetId) -> Extent {
+        self.workbook.extent(sheet)
     }
 }
 

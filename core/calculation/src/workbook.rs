@@ -8,7 +8,7 @@ use cellar_formula::reference::{SheetNames, quoted_sheet_name};
 use cellar_functions::limits::Limits;
 use cellar_functions::{ArrayMode, DateOrder, EvaluationContext};
 use cellar_grid::SheetId;
-use cellar_grid::a1::CellName;
+use cellar_grid::a1::{CellName, SheetArea};
 use cellar_sheet::metadata::{Extent, FormatLayer, WorkbookMetadata};
 
 /// Start of the note of a formula in a cycle.
@@ -95,6 +95,15 @@ impl CalculatedWorkbook {
     pub(crate) fn extent(&self, sheet: SheetId) -> Extent {
         let sheet = self.index_of(sheet).and_then(|index| self.sheet_at(index));
         sheet.map_or(Extent::default(), |(_, _, extent)| *extent)
+    }
+
+    /// Extends the used range of a sheet so that it contains an area.
+    pub(crate) fn extend_used_range(&mut self, area: &SheetArea) {
+        let index = self.index_of(area.sheet).and_then(|index| usize::try_from(index).ok());
+        if let Some((_, _, extent)) = index.and_then(|index| self.sheets.get_mut(index)) {
+            extent.rows = extent.rows.max(area.cells.last.row.saturating_add(1));
+            extent.columns = extent.columns.max(area.cells.last.column.saturating_add(1));
+        }
     }
 
     pub(crate) fn has_range_formats(&self, sheet: SheetId) -> bool {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
+use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
 use cellar_sheet::metadata::FormatLayer;
+use cellar_sheet::workbook::CellAt;
 
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +21,45 @@ pub struct TileCell {
     pub long_text: Option<[u8; 32]>,
     /// Whether the formula was not calculated.
     pub is_stale: bool,
+    /// The cell whose formula fills this cell with a part of its result.
+    pub filled_by: Option<CellName>,
+    /// The cells that the formula of this cell fills, if there are several.
+    pub fills: Option<Rectangle>,
     /// Why the formula was not calculated, or which cells form a cycle.
     pub note: Option<Arc<str>>,
+}
+
+impl TileCell {
+    /// Returns a blank cell with the format of the newest range that covers it.
+    #[must_use]
+    pub fn blank(row: u32, column: u32, formats: &FormatLayer) -> Self {
+        let format = formats.format_at(row, column).filter(|format| *format != GENERAL);
+        let cell = Cell { format: format.map(str::to_owned), ..Cell::default() };
+        Self::with_cell(row, column, cell)
+    }
+
+    /// Returns a cell that is neither stale nor filled by another one, and has no long text.
+    #[must_use]
+    pub fn with_cell(row: u32, column: u32, cell: Cell) -> Self {
+        let (long_text, note) = (None, None);
+        Self { row, column, cell, long_text, is_stale: false, filled_by: None, fills: None, note }
+    }
+}
+
+/// The value of a long text stays its preview.
+impl From<TileCell> for CellAt {
+    fn from(cell: TileCell) -> Self {
+        let TileCell { row, column, cell, long_text: _, is_stale, filled_by, fills, note } = cell;
+        Self {
+            row,
+            column,
+            cell,
+            stale: is_stale,
+            filled_by: filled_by.map(|anchor| anchor.to_string()),
+            fills: fills.map(|cells| cells.to_string()),
+            note: note.map(|note| note.to_string()),
+        }
+    }
 }
 
 /// Returns the non-blank cells of a merged window, sorted by row and column. A cell without its own
@@ -75,7 +114,7 @@ fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
     };
     let long_text_hash = long_text.map(|long_text| long_text.hash);
     let (column, long_text) = (column.index, long_text_hash);
-    TileCell { row, column, cell, long_text, is_stale: false, note: None }
+    TileCell { long_text, ..TileCell::with_cell(row, column, cell) }
 }
 
 /// A long text is replaced by its preview.

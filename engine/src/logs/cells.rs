@@ -63,7 +63,7 @@ pub struct CellsRead {
     pub incarnation: u32,
     pub sheet: SheetId,
     pub name: String,
-    /// Used range of the sheet.
+    /// Used range of the sheet, with the cells that results of formulas fill.
     pub extent: Extent,
     /// Range formats that intersect the rectangle, oldest first. Empty on all pages except the
     /// first.
@@ -85,7 +85,8 @@ impl Logs {
     /// the log cannot be read.
     pub async fn cells(&self, log_id: LogId, query: &CellsQuery) -> Result<CellsRead, LogError> {
         let mut view = self.open_view(log_id, query.at, query.min_position).await?;
-        let QueriedSheet { id, name, extent, formats } = find_sheet(&view.metadata, query)?;
+        let QueriedSheet { id, name, formats } = find_sheet(&view.metadata, query)?;
+        let extent = self.roots.invalidate_on_error(log_id, view.used_range(id).await)?;
         let page = read_cell_page(&mut view, id, extent, query, formats.bytes).await;
         let CellPage { cells, next } = self.roots.invalidate_on_error(log_id, page)?;
         Ok(CellsRead {
@@ -105,7 +106,6 @@ impl Logs {
 struct QueriedSheet {
     id: SheetId,
     name: String,
-    extent: Extent,
     formats: ReplyFormats,
 }
 
@@ -125,7 +125,7 @@ fn find_sheet(metadata: &WorkbookMetadata, query: &CellsQuery) -> Result<Queried
         let name = metadata.tabs.name(id)?.to_owned();
         let sheet = metadata.sheets.get(&id)?;
         let formats = page_formats(&sheet.formats, query);
-        Some(QueriedSheet { id, name, extent: sheet.extent, formats })
+        Some(QueriedSheet { id, name, formats })
     });
     queried_sheet.ok_or_else(|| LogError::UnknownSheet { sheet: query.sheet.to_string() })
 }
@@ -165,26 +165,31 @@ async fn read_cell_page(
         let window = Window { rows, columns: columns.clone() };
         let band_cells = view.cells(sheet, &window).await?;
         bands.adapt_height(band_cells.len());
-        for TileCell { row, column, cell, is_stale: stale, note, .. } in band_cells {
+        for tile_cell in band_cells {
+            let TileCell { row, column, .. } = tile_cell;
             if (row, column) < (page_start.row, page_start.column) {
                 continue;
             }
             reply_bytes =
-                reply_bytes.saturating_add(weight_bytes(&cell) + note_bytes(note.as_deref()));
+                reply_bytes.saturating_add(weight_bytes(&tile_cell.cell) + note_bytes(&tile_cell));
             let is_page_full = reply_bytes > MAX_REPLY_BYTES && !cells.is_empty();
             if is_page_full {
                 return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
-            let note = note.map(|note| note.to_string());
-            cells.push(CellAt { row, column, cell, stale, note });
+            cells.push(tile_cell.into());
         }
     }
     Ok(CellPage { cells, next: None })
 }
 
-fn note_bytes(note: Option<&str>) -> usize {
+fn note_bytes(cell: &TileCell) -> usize {
     const STALE_BYTES: usize = ",\"stale\":true,\"note\":".len();
-    note.map_or(0, |note| STALE_BYTES + json_text_bytes(note))
+    const FILLED_BYTES: usize = ",\"filled_by\":\"AAAAAA1073741824\"".len();
+    const FILLS_BYTES: usize = 2 * FILLED_BYTES;
+    let note_bytes = cell.note.as_deref().map_or(0, |note| STALE_BYTES + json_text_bytes(note));
+    let filled_bytes = if cell.filled_by.is_some() { FILLED_BYTES } else { 0 };
+    let fills_bytes = if cell.fills.is_some() { FILLS_BYTES } else { 0 };
+    note_bytes + filled_bytes + fills_bytes
 }
 
 fn weight_bytes(cell: &Cell) -> usize {

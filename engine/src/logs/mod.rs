@@ -33,6 +33,7 @@ mod roll;
 mod row_bands;
 mod search;
 mod snapshot;
+mod spills;
 mod stats;
 mod times;
 mod undo;

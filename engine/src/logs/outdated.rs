@@ -44,7 +44,9 @@ impl View {
         let Self { metadata, objects, store, family, .. } = self;
         let find = |objects: &Objects| areas_of_formulas(&root, metadata, &outdated, objects);
         let formulas = store.load_until_ready(*family, objects, find).await?;
-        let unstored = self.find_outdated(OutdatedBy::UnstoredInputs).await?;
+        self.find_spills().await?;
+        let filled = std::mem::take(&mut self.calculation).changed_by_spills();
+        let unstored = self.find_outdated(OutdatedBy::UnstoredInputs, &filled).await?;
         let mut all = formulas.clone();
         all.add_all(&unstored);
         let mut calculation = Calculation::new(self.calculated_workbook(), all);

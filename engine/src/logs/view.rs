@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
-use cellar_calculation::Calculation;
+use cellar_calculation::KeptCalculation;
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -49,8 +49,8 @@ pub struct View {
     pub(super) store: ObjectStore,
     /// Time of the entry at `position`, in seconds since the Unix epoch.
     pub(super) created_s: u64,
-    /// Results of formulas, or `None` if no formula was read.
-    pub(super) calculation: Option<Calculation>,
+    /// Results of formulas.
+    pub(super) calculation: KeptCalculation,
 }
 
 pub(super) enum LongText {
@@ -105,7 +105,7 @@ impl Logs {
             objects,
             store,
             created_s,
-            calculation: None,
+            calculation: KeptCalculation::None,
         })
     }
 
@@ -176,7 +176,7 @@ impl View {
             objects: Objects::default(),
             store,
             created_s: 0,
-            calculation: None,
+            calculation: KeptCalculation::None,
         }
     }
 
@@ -194,7 +194,7 @@ impl View {
         let tile = self.merged_tile(sheet, window).await?;
         let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let mut cells = visible_cells(&tile, &metadata.formats);
-        self.calculate(sheet, &mut cells).await?;
+        self.calculate(sheet, window, &mut cells).await?;
         self.fill_in_long_texts(cells).await
     }
 
@@ -207,7 +207,7 @@ impl View {
         let tile = self.merged_tile(sheet, window).await?;
         let Some(metadata) = self.metadata.sheets.get(&sheet) else { return Ok(Vec::new()) };
         let mut cells = visible_cells(&tile, &metadata.formats);
-        self.calculate(sheet, &mut cells).await?;
+        self.calculate(sheet, window, &mut cells).await?;
         Ok(cells)
     }
 
@@ -220,7 +220,10 @@ impl View {
         let (root, newest_level) = (self.root.as_deref(), &self.newest_level);
         let estimate =
             |objects: &Objects| estimate_window(root, newest_level, sheet, window, objects);
-        Ok(self.store.load_until_ready(self.family, &mut self.objects, estimate).await?)
+        let mut estimate =
+            self.store.load_until_ready(self.family, &mut self.objects, estimate).await?;
+        estimate.cells += self.calculation.spilled_cell_count(sheet, window);
+        Ok(estimate)
     }
 
     /// Returns the cells in a window without applying range formats.
@@ -275,7 +278,7 @@ impl View {
             objects: Objects::default(),
             store: self.store.clone(),
             created_s: self.created_s,
-            calculation: None,
+            calculation: KeptCalculation::None,
         }
     }
 

@@ -18,8 +18,13 @@ use super::*;
 const STEPS: usize = 70;
 const EXTRA: &str = "Extra";
 /// The formulas of two sheets read each other.
-const FORMULA_SCOPE: FormulaScope =
-    FormulaScope { rows: 60, columns: 12, sheets: &["Sheet1", EXTRA, "Other"], names: &[] };
+const FORMULA_SCOPE: FormulaScope = FormulaScope {
+    rows: 60,
+    columns: 12,
+    sheets: &["Sheet1", EXTRA, "Other"],
+    names: &[],
+    exceeds_limits: true,
+};
 
 /// Returns a random operation of any kind, including operations that are too large for an entry.
 fn operation(random: &mut Rng, sheet: SheetId, step: usize) -> Operation {

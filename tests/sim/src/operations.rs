@@ -27,6 +27,7 @@ const FORMULA_SCOPE: FormulaScope = FormulaScope {
     columns: COLUMNS,
     sheets: &["Sheet1", "Second", "Third"],
     names: &["Total", "Rate"],
+    exceeds_limits: true,
 };
 
 /// Draws an operation that a client may send.

@@ -53,6 +53,8 @@ rare_events! {
     FormulaChained = "a formula read the result of another one",
     FormulaStale = "a formula was marked as not calculated",
     FormulaCyclic = "formulas formed a cycle",
+    FormulaSpilled = "the result of a formula filled other cells",
+    FormulaBlocked = "the result of a formula did not fit",
     Transformed = "a mutation was transformed past other mutations",
     MessageDuplicated = "the queue duplicated a message",
     MessageToTwo = "a message was delivered to two functions concurrently",

@@ -285,7 +285,7 @@ impl Session {
 
 fn to_visible_cells(reply: &CellsReply) -> BTreeMap<CellName, VisibleCell> {
     let mut visible_cells = BTreeMap::new();
-    for CellAt { row, column, cell, stale, note } in &reply.cells {
+    for CellAt { row, column, cell, stale, note, .. } in &reply.cells {
         let cell_name = CellName { row: *row, column: *column };
         let is_right_aligned = matches!(cell.value, Value::Number(_));
         let text = if *stale { mark_stale(&cell.text()) } else { cell.text() };

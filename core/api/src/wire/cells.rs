@@ -26,7 +26,7 @@ pub struct CellsReply {
     /// Incarnation of the tables: the number of times that they were restored. It must be sent with
     /// edits that are based on this position.
     pub incarnation: u32,
-    /// Used range of the sheet.
+    /// Used range of the sheet, with the cells that results of formulas fill.
     pub extent: Extent,
     /// Range formats that intersect the requested range, oldest first. They also apply to blank
     /// cells. Only the first page contains range formats.

@@ -28,3 +28,16 @@ pub const MAX_DEPENDENT_TILES: usize = 1_000;
 /// Maximum number of tiles in memory during a search for the formulas that read given cells. The
 /// tiles of a single cell may exceed this limit: one for each level.
 pub const MAX_DEPENDENT_TILES_AT_ONCE: usize = 32;
+/// Maximum number of formulas of a spreadsheet that can fill several cells. Results of several cells
+/// of all further formulas are `#SPILL!`.
+pub const MAX_SPILLING_FORMULAS: usize = 1_000;
+/// Maximum number of tiles that a reader loads to find the formulas that can fill several cells.
+pub const MAX_SPILL_SEARCH_TILES: usize = 256;
+/// Maximum number of cells of a spreadsheet that the results of formulas fill. Results that would fill
+/// more are `#SPILL!`.
+pub const MAX_SPILLED_CELLS: u64 = 262_144;
+/// Maximum work to find the cells that results fill, as a multiple of the work of one read of a window.
+pub const MAX_SPILL_WORK: u64 = 8;
+/// Maximum number of times that the formulas that fill several cells are calculated, each time with
+/// the results of the time before. If results still change, their formulas depend on themselves.
+pub const MAX_SPILL_ROUNDS: usize = 32;

@@ -210,8 +210,8 @@ pub const MAX_IDLE_XML_EVENTS: u64 = 10_000_000;
 pub const XML_EVENTS_PER_FOUND: u64 = 100;
 /// Maximum length of an XML tag, or of the text between two tags, in bytes.
 pub const MAX_XML_EVENT_BYTES: usize = 256 * 1024;
-/// Maximum number of styles, number formats or shared formulas in an imported workbook. Excel
-/// allows 65,490 styles.
+/// Maximum number of styles, number formats, shared formulas or records of cell metadata in an
+/// imported workbook. Excel allows 65,490 styles.
 pub const MAX_WORKBOOK_STYLES: usize = 1 << 17;
 /// Maximum number of number formats in an exported workbook. Excel allows 65,490 styles.
 pub const MAX_XLSX_FORMATS: usize = 65_000;

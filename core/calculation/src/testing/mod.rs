@@ -3,17 +3,19 @@
 
 mod memory_cells;
 mod shown;
+mod spills;
 
 use std::collections::BTreeMap;
 
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_grid::SheetId;
 use cellar_grid::a1::Rectangle;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::workbook::{CellAt, SheetReader, Workbook};
 use cellar_snapshot::cells::TileCell;
-use cellar_snapshot::outdated::OutdatedAreas;
+use cellar_snapshot::merge::Window;
 
-use crate::{CalculatedWorkbook, Calculation};
+use crate::CalculatedWorkbook;
 
 pub use memory_cells::MemoryCells;
 pub use shown::{FormulaCounts, ShownCells};
@@ -22,7 +24,8 @@ pub use shown::{FormulaCounts, ShownCells};
 pub type SheetCells = BTreeMap<SheetId, Vec<CellAt>>;
 
 /// Calculates all cells of a workbook, without snapshots. `time_s` and `seed` are those of
-/// [`CalculatedWorkbook::new`]. `imported` contains the calculated cells of imported sheets, which
+/// [`CalculatedWorkbook::new`]. The used ranges of the returned workbook contain the cells that
+/// results fill. `imported` contains the calculated cells of imported sheets, which
 /// are not in the workbook.
 #[must_use]
 pub fn calculate(
@@ -39,7 +42,7 @@ pub fn calculate(
             None => add_stored_cells(&mut memory, id, sheet),
         }
     }
-    let mut calculation = Calculation::new(described.clone(), OutdatedAreas::everything());
+    let mut calculation = memory.calculation(&described);
     let mut calculated = SheetCells::new();
     for (id, sheet) in workbook.sheets() {
         let mut cells: Vec<TileCell> =
@@ -47,9 +50,14 @@ pub fn calculate(
         calculation.start_window(id, &cells);
         memory.answer(&mut calculation);
         calculation.show_results(id, &mut cells);
+        let metadata = workbook.metadata();
+        if let Some(metadata) = metadata.sheets.get(&id) {
+            let everything = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
+            calculation.show_spilled_cells(id, &everything, &metadata.formats, &mut cells);
+        }
         calculated.insert(id, cells.into_iter().map(cell_at).collect());
     }
-    (described, calculated)
+    (calculation.workbook, calculated)
 }
 
 fn add_values(memory: &mut MemoryCells, sheet: SheetId, cells: &[CellAt]) {
@@ -66,12 +74,11 @@ fn add_stored_cells(memory: &mut MemoryCells, id: SheetId, sheet: SheetReader<'_
 }
 
 fn tile_cell(((row, column), cell): ((u32, u32), Cell)) -> TileCell {
-    TileCell { row, column, cell, long_text: None, is_stale: false, note: None }
+    TileCell::with_cell(row, column, cell)
 }
 
 fn cell_at(cell: TileCell) -> CellAt {
-    let TileCell { row, column, cell, is_stale, note, .. } = cell;
-    CellAt { row, column, cell, stale: is_stale, note: note.map(|note| note.to_string()) }
+    cell.into()
 }
 
 /// Returns whether two readers show the same, with equal bits of numbers. Values that are not
@@ -81,7 +88,8 @@ pub fn shows_same(one: &[CellAt], other: &[CellAt]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).all(|(one, other)| {
             let is_same_cell = (one.row, one.column, &one.cell.formula)
-                == (other.row, other.column, &other.cell.formula);
+                == (other.row, other.column, &other.cell.formula)
+                && (&one.filled_by, &one.fills) == (&other.filled_by, &other.fills);
             is_same_cell
                 && (one.stale
                     || other.stale

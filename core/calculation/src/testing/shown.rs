@@ -5,8 +5,10 @@ use std::collections::HashMap;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_functions::limits::Limits;
-use cellar_functions::{Block, CellSource, EvaluationOutcome, Formula, SheetIndex, Size, evaluate};
-use cellar_grid::a1::CellName;
+use cellar_functions::{
+    Array, Block, CellSource, EvaluationOutcome, Formula, SheetIndex, Size, evaluate,
+};
+use cellar_grid::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::workbook::CellAt;
 
@@ -19,6 +21,8 @@ pub struct ShownCells<'a> {
     workbook: &'a CalculatedWorkbook,
     cells: HashMap<CellKey, &'a CellAt>,
     reads: RefCell<Reads>,
+    /// Formulas whose filled cells are being determined.
+    open_anchors: RefCell<Vec<CellKey>>,
 }
 
 /// Cells that an evaluation has read.
@@ -41,6 +45,10 @@ pub struct FormulaCounts {
     pub stale: u64,
     /// Formulas in cycles.
     pub cyclic: u64,
+    /// Formulas whose results fill other cells.
+    pub spilled: u64,
+    /// Formulas whose results do not fit.
+    pub blocked: u64,
 }
 
 fn is_cyclic(cell: &CellAt) -> bool {
@@ -57,7 +65,7 @@ impl<'a> ShownCells<'a> {
                 cells.insert(CellKey { sheet: *sheet, cell: cell.name() }, cell);
             }
         }
-        Self { workbook, cells, reads: RefCell::default() }
+        Self { workbook, cells, reads: RefCell::default(), open_anchors: RefCell::default() }
     }
 
     /// Evaluates each formula on its own over the shown values of the cells that it reads, and
@@ -102,7 +110,18 @@ impl<'a> ShownCells<'a> {
         }
         let (value, has_note) = match outcome.map_err(|limit| limit.to_string())? {
             EvaluationOutcome::Value(value) => (value, false),
-            EvaluationOutcome::Array(_) => (Value::Error(ErrorCode::Spill), true),
+            EvaluationOutcome::Array(array) => match &cell.note {
+                Some(note) => {
+                    counts.blocked += 1;
+                    self.check_obstacle(key, &array, note)?;
+                    (cell.cell.value.clone(), true)
+                }
+                None => {
+                    counts.spilled += 1;
+                    self.check_spilled_cells(key, &array)?;
+                    (array.values.first().cloned().unwrap_or_default(), false)
+                }
+            },
         };
         if !is_same_value(&value, &cell.cell.value) {
             return Err(format!("its evaluation gives {value:?}"));
@@ -113,6 +132,32 @@ impl<'a> ShownCells<'a> {
         counts.evaluated += 1;
         counts.chained += u64::from(reads.has_formula);
         Ok(())
+    }
+
+    /// Checks that the cells of an array show its values.
+    fn check_spilled_cells(&self, anchor: CellKey, array: &Array) -> Result<(), String> {
+        for (key, value) in cells_of(anchor, array).zip(&array.values).skip(1) {
+            let shown = self
+                .cells
+                .get(&key)
+                .filter(|shown| shown.filled_by == Some(anchor.cell.to_string()));
+            let Some(shown) = shown else { return Err(format!("{} is not filled", key.cell)) };
+            if !is_same_value(&shown.cell.value, value) || shown.cell.formula.is_some() {
+                return Err(format!("{} shows {:?}, not {value:?}", key.cell, shown.cell));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that an array does not fit.
+    fn check_obstacle(&self, anchor: CellKey, array: &Array, note: &str) -> Result<(), String> {
+        let names_cell = note.contains("the result needs");
+        let is_content = |key: &CellKey| {
+            let cell = self.cells.get(key).map(|shown| &shown.cell);
+            cell.is_some_and(|cell| cell.value != Value::Empty || cell.formula.is_some())
+        };
+        let has_content = cells_of(anchor, array).skip(1).any(|key| is_content(&key));
+        if names_cell && !has_content { Err(format!("{note}: it would fit")) } else { Ok(()) }
     }
 
     fn read(&self, key: CellKey) -> Value {
@@ -130,6 +175,20 @@ impl<'a> ShownCells<'a> {
         let (sheet, ..) = self.workbook.sheet_at(sheet)?;
         Some(CellKey { sheet: *sheet, cell })
     }
+}
+
+/// Returns the cells that an array fills, in the order of its values.
+fn cells_of(anchor: CellKey, array: &Array) -> impl Iterator<Item = CellKey> {
+    let CellKey { sheet, cell: CellName { row: first_row, column: first_column } } = anchor;
+    let index = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+    let columns = array.columns;
+    let rows = (0..array.rows).map(move |row| first_row.saturating_add(index(row)));
+    rows.flat_map(move |row| {
+        (0..columns).map(move |column| {
+            let column = first_column.saturating_add(index(column));
+            CellKey { sheet, cell: CellName { row, column } }
+        })
+    })
 }
 
 /// A cycle consists of formulas that read each other.
@@ -179,6 +238,26 @@ impl CellSource for ShownCells<'_> {
             let value = self.cell(sheet, CellName { row, column });
             if !visit(Block::Values(std::slice::from_ref(&value))) {
                 break;
+            }
+        }
+    }
+
+    fn spilled_area(&self, sheet: SheetIndex, cell: CellName) -> Option<Rectangle> {
+        let anchor = self.key(sheet, cell)?;
+        let formula = Formula::parse(self.cells.get(&anchor)?.cell.formula.as_ref()?).ok()?;
+        self.cells.get(&anchor).filter(|cell| cell.note.is_none())?;
+        if self.open_anchors.borrow().contains(&anchor) {
+            return None;
+        }
+        self.open_anchors.borrow_mut().push(anchor);
+        let context = self.workbook.evaluation_context(anchor, Limits::default());
+        let outcome = evaluate(&formula, &context, self);
+        self.open_anchors.borrow_mut().pop();
+        match outcome.ok()? {
+            EvaluationOutcome::Value(_) => None,
+            EvaluationOutcome::Array(array) => {
+                let last = cells_of(anchor, &array).last()?;
+                Some(Rectangle { first: cell, last: last.cell })
             }
         }
     }

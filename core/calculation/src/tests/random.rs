@@ -3,10 +3,14 @@
 
 use std::collections::HashMap;
 
+use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
+use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::Value;
+use cellar_sheet::metadata::FormatLayer;
 use cellar_sheet::operation::random::{FormulaScope, any_formula_in};
 use cellar_sheet::workbook::CellAt;
+use cellar_snapshot::merge::Window;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -17,8 +21,13 @@ use crate::testing::{SheetCells, ShownCells};
 const ROWS: u32 = 6;
 const COLUMNS: u32 = 4;
 
-const SCOPE: FormulaScope =
-    FormulaScope { rows: ROWS, columns: COLUMNS, sheets: &["Other"], names: &["total"] };
+const SCOPE: FormulaScope = FormulaScope {
+    rows: ROWS,
+    columns: COLUMNS,
+    sheets: &["Other"],
+    names: &["total"],
+    exceeds_limits: false,
+};
 
 fn any_cell() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -53,7 +62,7 @@ fn formulas(world: &World) -> Vec<CellKey> {
 
 /// Runs the requests in order. Returns the value of each formula and whether the result has a note.
 fn calculated(world: &World, order: &[Vec<CellKey>]) -> HashMap<(u32, CellName), (Value, bool)> {
-    let mut calculation = world.calculation();
+    let mut calculation = world.spilled_calculation();
     let mut values = HashMap::new();
     for keys in order {
         calculation.start(keys.clone());
@@ -89,10 +98,16 @@ proptest! {
     /// formula.
     #[test]
     fn an_evaluation_of_each_formula_changes_nothing(world in any_world()) {
-        let mut calculation = world.calculation();
+        let mut calculation = world.spilled_calculation();
         calculation.start(formulas(&world));
         world.run(&mut calculation);
         let mut sheets = SheetCells::new();
+        for sheet in [SheetId(0), SheetId(1)] {
+            let mut cells = Vec::new();
+            let everything = Window { rows: 0..MAX_ROWS, columns: 0..MAX_COLUMNS };
+            calculation.show_spilled_cells(sheet, &everything, &FormatLayer::default(), &mut cells);
+            sheets.insert(sheet, cells.into_iter().map(CellAt::from).collect());
+        }
         for ((sheet, column, row), stored) in &world.stored.cells {
             let mut shown = CellAt::new(*row, *column, stored.clone());
             if let Some(result) = calculation.result(CellKey { sheet: *sheet, cell: shown.name() }) {
@@ -101,7 +116,7 @@ proptest! {
             }
             sheets.entry(*sheet).or_default().push(shown);
         }
-        let workbook = world.workbook();
+        let workbook = calculation.workbook.clone();
         let counts = ShownCells::new(&workbook, &sheets).check_formulas();
         prop_assert_eq!(counts.map(|counts| counts.stale), Ok(0));
     }

@@ -159,8 +159,13 @@ enum ColumnKind {
 }
 
 fn any_column() -> impl Strategy<Value = ColumnKind> {
-    const SCOPE: FormulaScope =
-        FormulaScope { rows: ROWS, columns: COLUMNS, sheets: &["Other"], names: &["total"] };
+    const SCOPE: FormulaScope = FormulaScope {
+        rows: ROWS,
+        columns: COLUMNS,
+        sheets: &["Other"],
+        names: &["total"],
+        exceeds_limits: false,
+    };
     let formulas = (proptest::sample::select(PATTERNS.to_vec()), any::<u128>());
     prop_oneof![
         2 => Just(ColumnKind::Numbers),

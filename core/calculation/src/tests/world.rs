@@ -105,6 +105,11 @@ impl World {
         Calculation::new(self.workbook(), OutdatedAreas::everything())
     }
 
+    /// Returns a calculation that knows the cells that results fill.
+    pub(super) fn spilled_calculation(&self) -> Calculation {
+        self.stored.calculation(&self.workbook())
+    }
+
     /// Runs a started request to completion by supplying the requested cells and texts.
     pub(super) fn run(&self, calculation: &mut Calculation) {
         let windows_read = self.stored.answer(calculation);

@@ -29,16 +29,22 @@ pub struct CellAt {
     /// formula, such as that of an imported file, or `null`. Absent if `false`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
+    /// Reference of the cell, such as `B3`, whose formula fills this cell with a part of its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filled_by: Option<String>,
+    /// The cells, such as `B3:C9`, that the formula of this cell fills, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fills: Option<String>,
     /// Why the formula was not calculated, or which cells form a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl CellAt {
-    /// Creates a cell whose value is not stale.
+    /// Creates a cell whose value is its own and not stale.
     #[must_use]
     pub fn new(row: u32, column: u32, cell: Cell) -> Self {
-        Self { row, column, cell, stale: false, note: None }
+        Self { row, column, cell, stale: false, filled_by: None, fills: None, note: None }
     }
 
     /// Returns the reference of the cell, such as `B3`.

@@ -10,9 +10,10 @@ use crate::level::{Region, SheetMoves};
 use crate::merge::{FormulaMapping, LevelMapping, PlacedTile, TileSize, map_levels_to_newest};
 use crate::objects::{Fetch, MissingObjects, ObjectKind, Objects, to_fetch};
 use crate::tile::Tile;
-use crate::view::{SheetLevel, load_sheet_levels};
+use crate::view::{SheetLevel, load_sheet_levels, packed_levels};
 use crate::window_formulas::WindowFormulas;
 use cellar_formula::ReadAreas;
+use cellar_formula::changes::MovedLines;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::operation::{SheetId, Span, Spans};
 
@@ -54,6 +55,9 @@ impl Candidates {
         let SearchedState { root, tail, metadata } = *state;
         let tabs = &metadata.tabs;
         let mut missing = MissingObjects::default();
+        if searched.are_facts() && !may_have_facts(state, sheet, searched) {
+            return Ok(Fetch::Ready(Self::default()));
+        }
         let sheet_levels = load_sheet_levels(root, tail, sheet, objects, &mut missing)?;
         let tail_sheet = tail.sheets.iter().find(|folded| folded.sheet == sheet);
         let has_formulas = |level: &SheetLevel<'_>| {
@@ -108,6 +112,21 @@ impl Candidates {
         tiles.sort_by_key(|tile| (tile.first_row, tile.level, tile.located.columns.first));
         Self { levels, tiles }
     }
+}
+
+/// Returns whether a formula of a sheet may be searched because of its facts. Loads nothing, so that
+/// a sheet without such formulas costs nothing.
+fn may_have_facts(state: &SearchedState<'_>, sheet: SheetId, searched: &SearchedCells) -> bool {
+    let unmoved = MovedLines::default();
+    let may_read = |reads: &ReadAreas| searched.may_be_read_by(reads, &unmoved);
+    let mut levels = packed_levels(state.root, state.tail);
+    let in_level = levels.any(|level| {
+        level.sheet(sheet).is_some_and(|packed| {
+            packed.formulas != Some(0) && packed.reads.as_ref().is_none_or(may_read)
+        })
+    });
+    let folded = state.tail.sheets.iter().find(|folded| folded.sheet == sheet);
+    in_level || folded.is_some_and(|folded| folded.tile.formula_count() > 0)
 }
 
 /// Returns the tiles whose formulas may read the searched cells, as `may_read` says.

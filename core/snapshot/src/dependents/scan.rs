@@ -50,6 +50,7 @@ struct ScannedTemplate<'a> {
     encoded: &'a str,
     template: Option<Template>,
     may_use_name: bool,
+    has_facts: bool,
 }
 
 impl<'a> ColumnScan<'a> {
@@ -72,13 +73,15 @@ impl<'a> ColumnScan<'a> {
                 continue;
             };
             let same = previous.take().filter(|previous| previous.encoded == encoded);
-            let scanned = same.unwrap_or_else(|| ScannedTemplate {
-                encoded,
-                template: self.formulas.decode(encoded),
-                may_use_name: self.searched.may_use_name(encoded),
+            let scanned = same.unwrap_or_else(|| {
+                let template = self.formulas.decode(encoded);
+                let has_facts = template.as_ref().is_some_and(|one| self.searched.has_facts(one));
+                let may_use_name = self.searched.may_use_name(encoded);
+                ScannedTemplate { encoded, template, may_use_name, has_facts }
             });
             let template = scanned.template.as_ref();
-            if scanned.may_use_name || template.is_some_and(|one| self.names_cells(one, *row)) {
+            let is_known = scanned.may_use_name || scanned.has_facts;
+            if is_known || template.is_some_and(|one| self.names_cells(one, *row)) {
                 readers.push(*row);
             }
             previous = Some(scanned);
@@ -92,7 +95,9 @@ impl<'a> ColumnScan<'a> {
     }
 
     fn is_reader(&self, template: &Template, row: u32) -> bool {
-        self.searched.may_use_name(template.encoded()) || self.names_cells(template, row)
+        self.searched.may_use_name(template.encoded())
+            || self.searched.has_facts(template)
+            || self.names_cells(template, row)
     }
 
     /// Returns whether a reference of a template, after it has moved, contains a searched cell.

@@ -7,7 +7,9 @@ use super::sheet_search::{FoundInSheet, SheetSearch, SheetStep, count_tiles};
 use super::{DependentBounds, DependentFormula, DependentFormulas, SearchedState, SheetArea};
 use crate::error::SnapshotError;
 use crate::objects::{Fetch, ObjectRequest, Objects};
-use cellar_base::limits::MAX_DEPENDENT_TILES_AT_ONCE;
+use cellar_base::limits::{
+    MAX_DEPENDENT_TILES_AT_ONCE, MAX_SPILL_SEARCH_TILES, MAX_SPILLING_FORMULAS,
+};
 use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::SheetId;
 
@@ -62,6 +64,15 @@ impl<'a> DependentSearch<'a> {
         bounds: DependentBounds,
     ) -> Self {
         Self::start(state, SearchedCells::deleted(areas), bounds)
+    }
+
+    /// Starts a search for the formulas whose results may have several cells. All readers have the same
+    /// bounds, so that they find the same formulas.
+    #[must_use]
+    pub fn of_arrays(state: SearchedState<'a>) -> Self {
+        let bounds =
+            DependentBounds { formulas: MAX_SPILLING_FORMULAS, tiles: MAX_SPILL_SEARCH_TILES };
+        Self::start(state, SearchedCells::arrays(state.metadata), bounds)
     }
 
     fn start(state: SearchedState<'a>, searched: SearchedCells, bounds: DependentBounds) -> Self {

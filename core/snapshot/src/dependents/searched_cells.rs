@@ -7,13 +7,16 @@ use cellar_base::limits::MAX_ROWS;
 use cellar_formula::changes::MovedLines;
 use cellar_formula::expression::{FormulaTraits, Node};
 use cellar_formula::reference::{Area, Reference, ReferenceSheet};
-use cellar_formula::{Formula, ReadAreas};
+use cellar_formula::{Formula, ReadAreas, Template};
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{DefinedName, DefinedNames, Tabs, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
 
-/// The searched cells of all sheets, and the defined names that read them.
+const ARRAYS: FormulaTraits = FormulaTraits::ARRAYS;
+
+/// The searched cells of all sheets, and the defined names that read them. In a search for results of
+/// several cells, there are only names, which have several cells.
 #[derive(Debug, Clone)]
 pub(super) struct SearchedCells {
     by_sheet: BTreeMap<SheetId, SortedRectangles>,
@@ -21,17 +24,19 @@ pub(super) struct SearchedCells {
     names: BTreeSet<String>,
     /// Whether formulas may call names, because the value of a name may be a function.
     may_be_called: bool,
-    searched_references: SearchedReferences,
+    searched: Searched,
 }
 
-/// The references that are searched.
+/// The formulas that are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SearchedReferences {
-    /// Those to any of the cells.
-    Overlapping,
-    /// Those that would be lost if the cells were deleted: the first or last row or column is among
-    /// the cells.
-    WithDeletedEnds,
+enum Searched {
+    /// Those with a reference to any of the cells.
+    Readers,
+    /// Those with a reference that would be lost if the cells were deleted: the first or last row or
+    /// column is among the cells.
+    LosingReferences,
+    /// Those whose results may have several cells.
+    Arrays,
 }
 
 /// Rectangles of a sheet that are sorted along one axis.
@@ -85,17 +90,29 @@ fn bounds(cells: &Rectangle, axis: Axis) -> (u32, u32) {
 
 impl SearchedCells {
     pub(super) fn new(areas: &[SheetArea], metadata: &WorkbookMetadata) -> Self {
-        let mut searched = Self::of(areas, SearchedReferences::Overlapping);
+        let mut searched = Self::of(areas, Searched::Readers);
         searched.add_names(metadata);
         searched
     }
 
-    /// The formulas in the deleted cells are not searched.
-    pub(super) fn deleted(areas: &[SheetArea]) -> Self {
-        Self::of(areas, SearchedReferences::WithDeletedEnds)
+    /// A formula that uses a name has several cells if the formula of the name has.
+    pub(super) fn arrays(metadata: &WorkbookMetadata) -> Self {
+        let mut searched = Self::of(&[], Searched::Arrays);
+        searched.add_names(metadata);
+        searched
     }
 
-    fn of(areas: &[SheetArea], searched_references: SearchedReferences) -> Self {
+    /// Returns whether formulas are searched by their facts, which are known without any tile.
+    pub(super) fn are_facts(&self) -> bool {
+        self.searched == Searched::Arrays
+    }
+
+    /// The formulas in the deleted cells are not searched.
+    pub(super) fn deleted(areas: &[SheetArea]) -> Self {
+        Self::of(areas, Searched::LosingReferences)
+    }
+
+    fn of(areas: &[SheetArea], searched: Searched) -> Self {
         let mut rectangles: BTreeMap<SheetId, Vec<Rectangle>> = BTreeMap::new();
         for area in areas {
             rectangles.entry(area.sheet).or_default().push(area.cells);
@@ -104,14 +121,14 @@ impl SearchedCells {
             .into_iter()
             .map(|(sheet, rectangles)| (sheet, SortedRectangles::new(rectangles)))
             .collect();
-        Self { by_sheet, names: BTreeSet::new(), may_be_called: false, searched_references }
+        Self { by_sheet, names: BTreeSet::new(), may_be_called: false, searched }
     }
 
     /// Returns whether the formulas of these cells are searched.
     pub(super) fn includes_formulas_in(&self, sheet: SheetId, cells: &Rectangle) -> bool {
-        match self.searched_references {
-            SearchedReferences::Overlapping => true,
-            SearchedReferences::WithDeletedEnds => {
+        match self.searched {
+            Searched::Readers | Searched::Arrays => true,
+            Searched::LosingReferences => {
                 !self.by_sheet.get(&sheet).is_some_and(|deleted| deleted.cover(cells))
             }
         }
@@ -142,8 +159,12 @@ impl SearchedCells {
         self.by_sheet.keys().copied().collect()
     }
 
-    /// Returns whether a formula of `own_sheet` names a searched cell, directly or through a name.
+    /// Returns whether a formula of `own_sheet` names a searched cell, directly or through a name, or
+    /// may have several cells.
     pub(super) fn is_read_by(&self, formula: &Formula, own_sheet: SheetId) -> bool {
+        if self.are_facts() {
+            return formula.expression().may_have_several_cells(|name| self.has_name(name));
+        }
         formula.expression().nodes().iter().any(|node| match node {
             Node::Reference(reference) => {
                 let sheet = reference.sheet_number(own_sheet);
@@ -170,6 +191,11 @@ impl SearchedCells {
         sheet.is_some_and(|sheet| self.overlap(sheet, &reference.area))
     }
 
+    /// Returns whether a stored formula is searched because of its facts.
+    pub(super) fn has_facts(&self, template: &Template) -> bool {
+        self.are_facts() && template.traits().has_any(ARRAYS)
+    }
+
     /// Returns whether a stored formula may use a name that reads the cells.
     pub(super) fn may_use_name(&self, encoded: &str) -> bool {
         if self.names.is_empty() {
@@ -184,7 +210,10 @@ impl SearchedCells {
     /// a level, and `moves` leads from there to the coordinates of the cells.
     pub(super) fn may_be_read_by(&self, reads: &ReadAreas, moves: &MovedLines) -> bool {
         let traits = reads.traits();
-        let always = FormulaTraits::UNKNOWN_SHEETS.with(FormulaTraits::UNLISTED_AREAS);
+        let always = match self.searched {
+            Searched::Arrays => ARRAYS,
+            _ => FormulaTraits::UNKNOWN_SHEETS.with(FormulaTraits::UNLISTED_AREAS),
+        };
         let uses_names = self.may_be_called || traits.has_any(FormulaTraits::NAMES);
         if traits.has_any(always) || (uses_names && !self.names.is_empty()) {
             return true;
@@ -203,9 +232,9 @@ impl SearchedCells {
         let Some((searched, cells)) = self.by_sheet.get(&sheet).zip(area.rectangle()) else {
             return false;
         };
-        match self.searched_references {
-            SearchedReferences::Overlapping => searched.overlap(&cells),
-            SearchedReferences::WithDeletedEnds => {
+        match self.searched {
+            Searched::Readers | Searched::Arrays => searched.overlap(&cells),
+            Searched::LosingReferences => {
                 let mut edges = edges(area, cells);
                 edges.any(|edge| searched.cover(&edge))
             }

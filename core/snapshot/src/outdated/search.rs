@@ -42,13 +42,15 @@ pub enum OutdatedBy {
 }
 
 /// Returns the cells whose formulas may have other values than those that are stored, in the
-/// coordinates of the state.
+/// coordinates of the state. `filled` are the cells that the results of formulas fill: stored values
+/// are those that formulas have without them.
 ///
 /// # Errors
 /// Returns a [`SnapshotError`] if an object does not match the reference to it.
 pub fn find_outdated(
     state: SearchedState<'_>,
     cause: OutdatedBy,
+    filled: &[SheetArea],
     objects: &Objects,
 ) -> Result<Fetch<OutdatedAreas>, SnapshotError> {
     let Some(root) = state.root else { return Ok(Fetch::Ready(OutdatedAreas::everything())) };
@@ -58,6 +60,7 @@ pub fn find_outdated(
         return Ok(missing.into_fetch(OutdatedAreas::default));
     }
     let mut search = OutdatedSearch::new(root, &state, cause);
+    filled.iter().for_each(|area| search.outdated.add(*area));
     search.run(areas, objects, &mut missing)?;
     Ok(missing.into_fetch(|| search.outdated))
 }

@@ -81,12 +81,13 @@ impl Logs {
         query: &FilterQuery,
         mut budget: Budget,
     ) -> Result<Filtered, LogError> {
-        let view = self.open_view(log_id, query.at, query.min_position).await?;
+        let mut view = self.open_view(log_id, query.at, query.min_position).await?;
         let unknown_sheet = || LogError::UnknownSheet { sheet: query.sheet.to_string() };
         let sheet = sheet_number(&view.metadata, &query.sheet).ok_or_else(unknown_sheet)?;
         let name = view.metadata.tabs.name(sheet).unwrap_or_default().to_owned();
+        let extent = self.roots.invalidate_on_error(log_id, view.used_range(sheet).await)?;
+        let whole = used_window(query.rectangle, extent);
         let metadata = view.metadata.sheets.get(&sheet).ok_or_else(unknown_sheet)?;
-        let whole = used_window(query.rectangle, metadata.extent);
         budget.set_formats(metadata.formats.records().len());
         let (position, incarnation) = (view.position, view.incarnation);
         let start = query.cursor.unwrap_or(first_cell(&whole)).max(first_cell(&whole));
@@ -210,12 +211,10 @@ impl Filter<'_> {
             self.budget.take_long_text();
             self.view.fill_in_long_text(&mut tile_cell).await?;
         }
-        let TileCell { row, column, cell, is_stale: stale, note, .. } = tile_cell;
-        let note = note.map(|note| note.to_string());
-        if !self.budget.take_reply(&cell, 0, self.page.cells.is_empty()) {
+        if !self.budget.take_reply(&tile_cell.cell, 0, self.page.cells.is_empty()) {
             return Ok(false);
         }
-        self.page.cells.push(CellAt { row, column, cell, stale, note });
+        self.page.cells.push(tile_cell.into());
         self.budget.advance();
         Ok(true)
     }

@@ -115,8 +115,9 @@ impl Search<'_> {
     async fn search_sheet(&mut self, sheet: SheetId) -> Result<Option<CellName>, LogError> {
         let metadata = &self.view.metadata;
         let Some(name) = metadata.tabs.name(sheet).map(str::to_owned) else { return Ok(None) };
-        let Some(sheet_metadata) = metadata.sheets.get(&sheet) else { return Ok(None) };
-        let whole = used_window(self.query.rectangle, sheet_metadata.extent);
+        let extent = self.view.used_range(sheet).await?;
+        let whole = used_window(self.query.rectangle, extent);
+        let Some(sheet_metadata) = self.view.metadata.sheets.get(&sheet) else { return Ok(None) };
         self.budget.set_formats(sheet_metadata.formats.records().len());
         let start = match self.query.cursor {
             Some(cursor) if cursor.sheet == sheet => cursor.cell.max(first_cell(&whole)),

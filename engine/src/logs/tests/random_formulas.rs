@@ -190,6 +190,8 @@ impl World {
                 sum.chained += counts.chained;
                 sum.stale += counts.stale;
                 sum.cyclic += counts.cyclic;
+                sum.spilled += counts.spilled;
+                sum.blocked += counts.blocked;
             }
         }
         sum
@@ -215,10 +217,10 @@ fn accept_refusal<T>(result: Result<T, LogError>) {
 fn check_random_histories(
     (cases, step): (u32, usize),
     steps: impl Strategy<Value = Vec<Step>>,
-) -> [u64; 4] {
+) -> [u64; 6] {
     let config = ProptestConfig { cases, source_file: Some(file!()), ..ProptestConfig::default() };
     let histories = (vec(any_edit(), 0..6), steps);
-    let counts = [const { Cell::new(0_u64) }; 4];
+    let counts = [const { Cell::new(0_u64) }; 6];
     let checked = TestRunner::new(config).run(&histories, |(before, steps)| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let checked = runtime.block_on(async {
@@ -228,8 +230,9 @@ fn check_random_histories(
             }
             world.check(step).await
         });
-        let FormulaCounts { evaluated, chained, stale, cyclic } = checked;
-        for (sum, count) in counts.iter().zip([evaluated, chained, stale, cyclic]) {
+        let FormulaCounts { evaluated, chained, stale, cyclic, spilled, blocked } = checked;
+        let checked = [evaluated, chained, stale, cyclic, spilled, blocked];
+        for (sum, count) in counts.iter().zip(checked) {
             sum.set(sum.get() + count);
         }
         Ok(())
@@ -241,7 +244,7 @@ fn check_random_histories(
 #[test]
 fn formulas_have_the_values_of_their_evaluation_after_random_edits() {
     let counts = check_random_histories((64, 2), vec(any_step(), 8..24));
-    let enough = [1_000, 200, 10, 50];
+    let enough = [1_000, 200, 10, 50, 100, 100];
     assert!(counts.iter().zip(enough).all(|(count, enough)| *count > enough), "{counts:?}");
 }
 

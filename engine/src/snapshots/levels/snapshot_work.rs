@@ -127,7 +127,7 @@ impl SnapshotWork {
     ) -> Result<FoldedEntries, PortError> {
         let FoldedEntries { level: tail, metadata, .. } = &folded;
         let state = SearchedState { root: self.root.as_ref(), tail, metadata };
-        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Changes, objects);
+        let find = |objects: &Objects| find_outdated(state, OutdatedBy::Changes, &[], objects);
         let outdated = store.load_until_ready(self.family, &mut Objects::default(), find).await?;
         Ok(FoldedEntries { outdated, ..folded })
     }

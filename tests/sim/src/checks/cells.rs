@@ -130,6 +130,8 @@ fn count_formulas(world: &World, counts: FormulaCounts) {
         (counts.chained, RareEvent::FormulaChained),
         (counts.stale, RareEvent::FormulaStale),
         (counts.cyclic, RareEvent::FormulaCyclic),
+        (counts.spilled, RareEvent::FormulaSpilled),
+        (counts.blocked, RareEvent::FormulaBlocked),
     ];
     for (count, event) in events {
         if count > 0 {

@@ -80,6 +80,8 @@ fn append_contention() -> Shape {
             RareEvent::FormulaChained,
             RareEvent::FormulaStale,
             RareEvent::FormulaCyclic,
+            RareEvent::FormulaSpilled,
+            RareEvent::FormulaBlocked,
         ],
         ..calm()
     }
@@ -128,6 +130,8 @@ fn snapshot_crashes() -> Shape {
             RareEvent::FormulaChained,
             RareEvent::FormulaStale,
             RareEvent::FormulaCyclic,
+            RareEvent::FormulaSpilled,
+            RareEvent::FormulaBlocked,
         ],
         ..calm()
     }

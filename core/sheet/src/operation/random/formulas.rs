@@ -16,6 +16,8 @@ pub struct FormulaScope {
     pub sheets: &'static [&'static str],
     /// Names that formulas use.
     pub names: &'static [&'static str],
+    /// Whether some formulas need more memory than an evaluation may use.
+    pub exceeds_limits: bool,
 }
 
 /// The cells, sheets and names of [`super::any_operation_with_formulas`]. Some do not exist.
@@ -24,6 +26,7 @@ const ANY_SCOPE: FormulaScope = FormulaScope {
     columns: SIDE,
     sheets: &["Sheet1", "a", "b", "c", "ab"],
     names: &["n", "o", "np"],
+    exceeds_limits: true,
 };
 
 /// Generates formulas with references to the own sheet, to other sheets and to names.
@@ -47,7 +50,7 @@ pub fn any_formula_in(scope: FormulaScope) -> impl Strategy<Value = String> {
 impl FormulaScope {
     /// Draws a formula. `draw(end)` returns a number below `end`, and 0 for the simplest choice.
     pub fn draw_formula(&self, draw: &mut impl FnMut(u32) -> u32) -> String {
-        match draw(21) {
+        match draw(if self.exceeds_limits { 26 } else { 25 }) {
             0 | 1 => format!("={}+{}", self.cell(draw), self.cell(draw)),
             2 | 3 => format!("=SUM({})", self.range(draw)),
             4 => format!("=COUNT({},{})", self.area(draw), self.area(draw)),
@@ -69,7 +72,12 @@ impl FormulaScope {
             17 => format!("=ROWS({})+COLUMN({})", self.range(draw), self.cell(draw)),
             18 => format!("=SHEETS()+COUNTBLANK({})", self.range(draw)),
             19 => format!("=DATE(2026,1,{})+1", self.cell(draw)),
-            _ => format!("=ROW()*{}", self.cell(draw)),
+            20 => format!("=ROW()*{}", self.cell(draw)),
+            21 => format!("=SEQUENCE({},{})+{}", 1 + draw(3), 1 + draw(2), self.cell(draw)),
+            22 => format!("={}*2", self.range(draw)),
+            23 => format!("=SUM({}#)", self.cell(draw)),
+            24 => format!("=UNIQUE({})", self.range(draw)),
+            _ => format!("=COUNT(SEQUENCE(99999999))+{}", self.cell(draw)),
         }
     }
 

@@ -44,7 +44,7 @@ impl Store {
         found.formulas
     }
 
-    fn search(
+    pub(super) fn search(
         &self,
         tail: &[Operation],
         start: impl for<'a> FnOnce(SearchedState<'a>) -> DependentSearch<'a>,
@@ -358,13 +358,13 @@ fn a_name_that_reads_other_cells_loads_no_tile() {
     assert_eq!(loaded_tiles(&store, &[], "Z1").1, 1);
 }
 
-/// Stores tiles of one formula that reads `B1`, and returns their import.
-fn import_of_tiles(store: &mut Store, count: usize) -> Operation {
+/// Stores tiles with the same formula, and returns their import.
+pub(super) fn import_of_tiles(store: &mut Store, count: usize, formula: &str) -> Operation {
     let mut tiles = Vec::new();
     for row in 0..u32::try_from(count).unwrap() {
         let mut column = TileColumn::new(0);
         column.values.push(0, TileValue::Number(f64::from(row)));
-        column.formulas.push(0, "=$B$1");
+        column.formulas.push(0, formula);
         let object = chunk_of(&Tile { columns: vec![column] }).unwrap();
         tiles.push(StripeTile {
             rows: Span { first: row, count: 1 },
@@ -395,7 +395,7 @@ fn import_of_tiles(store: &mut Store, count: usize) -> Operation {
 fn a_search_of_the_server_loads_a_limited_number_of_tiles() {
     for (count, complete) in [(MAX_DEPENDENT_TILES, true), (MAX_DEPENDENT_TILES + 1, false)] {
         let mut store = Store::default();
-        let tail = [import_of_tiles(&mut store, count)];
+        let tail = [import_of_tiles(&mut store, count, "=$B$1")];
         let areas = [SheetArea { sheet: SheetId(1), ..area("B1") }];
         let (found, loaded) = store.formulas_reading(&tail, &areas, ALL_FORMULAS);
         assert_eq!(found.complete, complete);

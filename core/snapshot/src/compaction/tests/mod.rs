@@ -1,5 +1,6 @@
 //! After each compaction step, the root equals a replay of the log.
 
+mod arrays;
 mod budgets;
 mod dependents;
 mod formulas;

@@ -28,7 +28,7 @@ impl Store {
         let state = SearchedState { root: self.root.as_ref(), tail: &tail, metadata: &metadata };
         let (mut objects, mut loaded) = (Objects::default(), (0, 0));
         loop {
-            match find_outdated(state, cause, &objects).unwrap() {
+            match find_outdated(state, cause, &[], &objects).unwrap() {
                 Fetch::Ready(outdated) => return (outdated, loaded),
                 Fetch::Missing(requests) => {
                     assert!(!requests.is_empty());
