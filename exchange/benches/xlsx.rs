@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Instant;
 
 use cellar_exchange::{
-    BlockSize, CellToWrite, FileSource, Import as _, ImportStep, WorkbookImport, XlsxWriter,
+    BlockSize, CellToWrite, FileSource, Import as _, ImportStep, Spill, WorkbookImport, XlsxWriter,
 };
 use cellar_sheet::cell::Value;
 
@@ -45,7 +45,7 @@ fn write(path: &std::path::Path, rows: u32) -> Result<(), Box<dyn std::error::Er
             writer.write_cell(
                 row,
                 column,
-                &CellToWrite { value: &value, formula: None, format },
+                &CellToWrite { value: &value, formula: None, format, spill: Spill::None },
             )?;
         }
     }

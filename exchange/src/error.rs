@@ -180,7 +180,7 @@ pub enum WorkbookError {
     )]
     NothingInTags { part: String },
     #[error(
-        "the workbook has more than {MAX_WORKBOOK_STYLES} styles or shared formulas: save its sheets as csv"
+        "the workbook has more than {MAX_WORKBOOK_STYLES} styles, shared formulas or records of cell metadata: save its sheets as csv"
     )]
     TooManyStyles,
     /// The name of a cell is invalid, or the cell is outside of the largest supported sheet.

@@ -32,7 +32,7 @@ mod xlsx;
 mod xlsx_out;
 
 pub use block::{Block, BlockCell, BlockSize, LongBlockText};
-pub use cell_to_write::CellToWrite;
+pub use cell_to_write::{CellToWrite, Spill};
 pub use csv::{CsvImport, CsvOptions, CsvWriter, NotAnEncoding, Survey, TextEncoding};
 pub use error::{ReadError, WorkbookError, WriteError};
 pub use file_format::FileFormat;

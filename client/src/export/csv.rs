@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use cellar_api::wire::{CellAt, CellsReply};
-use cellar_exchange::{CellToWrite, CsvWriter};
+use cellar_exchange::{CellToWrite, CsvWriter, Spill};
 use cellar_sheet::cell::{Cell, Value};
 
 use super::spool::RowSpool;
@@ -197,7 +197,8 @@ fn write_rows<W: Write>(
         let row = row_result.map_err(temporary_file_error)?;
         for (column, text) in row.fields {
             let value = Value::Text(text);
-            let cell = CellToWrite { value: &value, formula: None, format: None };
+            let cell =
+                CellToWrite { value: &value, formula: None, format: None, spill: Spill::None };
             writer.write_cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
         }
     }

@@ -7,8 +7,8 @@ use cellar_api::{
     wire::CellAt, wire::CellsReply, wire::NameView, wire::SheetView, wire::SheetsReply,
 };
 use cellar_base::position::Position;
-use cellar_exchange::{CellToWrite, EXCEL_COLUMNS, EXCEL_ROWS, WriteError, XlsxWriter};
-use cellar_sheet::a1::CellName;
+use cellar_exchange::{CellToWrite, EXCEL_COLUMNS, EXCEL_ROWS, Spill, WriteError, XlsxWriter};
+use cellar_sheet::a1::{CellName, Range};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{Extent, SheetNumbers, Tabs};
 use cellar_sheet::operation::{SetName, SheetId};
@@ -69,6 +69,18 @@ fn selected_sheets(reply: &SheetsReply, selected_name: Option<&str>) -> Vec<Shee
     vec![selected_sheet]
 }
 
+fn spill_of(cell: &CellAt) -> Spill {
+    let fills = cell.fills.as_ref().and_then(|cells| cells.parse::<Range>().ok());
+    match fills.map(|range| range.rectangle) {
+        Some(cells) => Spill::Anchor {
+            rows: cells.last.row - cells.first.row + 1,
+            columns: cells.last.column - cells.first.column + 1,
+        },
+        None if cell.filled_by.is_some() => Spill::Spilled,
+        None => Spill::None,
+    }
+}
+
 impl XlsxExport {
     fn new(position: Position, incarnation: u32) -> Result<Self, ExportError> {
         let writer = XlsxWriter::new(None).map_err(temporary_file_error)?;
@@ -95,11 +107,13 @@ impl XlsxExport {
 
     fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
-        for CellAt { row, column, cell, stale, .. } in &page.cells {
+        for shown in &page.cells {
+            let CellAt { row, column, cell, stale, .. } = shown;
             let out_cell = CellToWrite {
                 value: &cell.value,
                 formula: cell.formula.as_deref(),
                 format: cell.format.as_deref(),
+                spill: spill_of(shown),
             };
             self.writer.write_cell(*row, *column, &out_cell).map_err(temporary_file_error)?;
             sheet.rows = u64::from(*row) + 1;

@@ -250,7 +250,7 @@ pub fn likely_delimiter(path: &Path, survey: &Survey) -> Option<u8> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use cellar_exchange::{CellToWrite, XlsxWriter};
+    use cellar_exchange::{CellToWrite, Spill, XlsxWriter};
     use cellar_sheet::cell::Value;
 
     use super::*;
@@ -262,7 +262,11 @@ pub(super) mod tests {
             writer.start_sheet(name).unwrap();
             let value = Value::Number(number);
             writer
-                .write_cell(0, 0, &CellToWrite { value: &value, formula: None, format: None })
+                .write_cell(
+                    0,
+                    0,
+                    &CellToWrite { value: &value, formula: None, format: None, spill: Spill::None },
+                )
                 .unwrap();
         }
         writer.finish(File::create(path).unwrap()).unwrap();

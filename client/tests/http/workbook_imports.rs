@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cellar::import::ImportError;
 use cellar::import::sheets::{ProgressMonitor, examine_file, import_sheets};
-use cellar_exchange::{CellToWrite, XlsxWriter};
+use cellar_exchange::{CellToWrite, Spill, XlsxWriter};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::operation::{AddSheet, Operation, SheetId};
 
@@ -46,7 +46,13 @@ pub(crate) fn write_workbook(path: &Path, sheets: &[(&str, Cells)]) {
         writer.start_sheet(name).unwrap();
         for ((row, column), Cell { value, formula, format }) in cells {
             let (formula, format) = (formula.as_deref(), format.as_deref());
-            writer.write_cell(*row, *column, &CellToWrite { value, formula, format }).unwrap();
+            writer
+                .write_cell(
+                    *row,
+                    *column,
+                    &CellToWrite { value, formula, format, spill: Spill::None },
+                )
+                .unwrap();
         }
     }
     writer.finish(std::fs::File::create(path).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use cellar_base::limits::{
 use cellar_sheet::cell::{GENERAL, Value, display};
 
 use super::{CsvImport, CsvOptions, CsvWriter, Survey};
-use crate::{BlockSize, CellToWrite, ColumnKind, Import, ImportStep, ReadError, Source};
+use crate::{BlockSize, CellToWrite, ColumnKind, Import, ImportStep, ReadError, Source, Spill};
 
 mod encodings;
 mod properties;
@@ -426,7 +426,8 @@ fn written(rows: &[Vec<String>]) -> Vec<u8> {
     for (row, texts) in (0..).zip(rows) {
         for (column, text) in (0..).zip(texts) {
             let value = Value::Text(text.clone());
-            let cell = CellToWrite { value: &value, formula: None, format: None };
+            let cell =
+                CellToWrite { value: &value, formula: None, format: None, spill: Spill::None };
             writer.write_cell(row, column, &cell).unwrap();
         }
     }
@@ -446,7 +447,12 @@ fn a_first_cell_may_look_like_the_mark_of_another_file() {
 #[test]
 fn what_is_written() {
     let number = Value::Number(2.5);
-    let cell = CellToWrite { value: &number, formula: Some("=5/2"), format: Some("0.00") };
+    let cell = CellToWrite {
+        value: &number,
+        formula: Some("=5/2"),
+        format: Some("0.00"),
+        spill: Spill::None,
+    };
     for (formulas, expected) in [(false, "2.50"), (true, "=5/2")] {
         let mut writer = CsvWriter::new(Vec::new(), b';', 3, formulas);
         writer.write_cell(1, 1, &cell).unwrap();

@@ -14,6 +14,7 @@ use super::styles::Styles;
 use crate::file_format::ODS_CONTENT_PART;
 use crate::workbook::cell::{CellValue, WorkbookCell};
 use crate::workbook::dates;
+use crate::workbook::dynamic_arrays::Evaluation;
 use crate::workbook::xml::{Xml, attribute, push_text};
 use crate::{NotImported, Omission, WorkbookError};
 
@@ -223,11 +224,16 @@ impl RepeatedCell {
             style: attribute(tag, "style-name"),
             ..Self::default()
         };
+        let mut fills_several_cells = false;
         for attribute in tag.attributes().with_checks(false).flatten() {
             let Ok(value) = quick_xml::escape::unescape(&attribute.value) else { continue };
             match attribute.key.as_ref() {
                 "office:value-type" => repeated_cell.value_type = value.into_owned(),
                 "calcext:value-type" => repeated_cell.is_error = value == "error",
+                "table:number-matrix-columns-spanned" | "table:number-matrix-rows-spanned" => {
+                    repeated_cell.cell.evaluation = Evaluation::Array;
+                    fills_several_cells |= value != "1";
+                }
                 "table:formula" => repeated_cell.cell.formula = formula::to_excel_syntax(&value),
                 "office:value"
                 | "office:date-value"
@@ -239,6 +245,10 @@ impl RepeatedCell {
                 }
                 _ => {}
             }
+        }
+        if fills_several_cells {
+            // Without its range, the formula would need the cells of its own values.
+            repeated_cell.cell.formula.clear();
         }
         Ok(repeated_cell)
     }

@@ -6,6 +6,7 @@ use cellar_base::limits::{MAX_FORMULA_BYTES, MAX_TEXT_BYTES};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::ErrorCode;
 
+use super::dynamic_arrays::Evaluation;
 use crate::WorkbookError;
 
 /// The value of a cell, except for text: the text itself is stored in [`WorkbookCell::text`].
@@ -28,6 +29,8 @@ pub(crate) struct WorkbookCell {
     pub(crate) text: String,
     /// Formula of the cell, starting with `=`. Empty if the cell has no formula or a template.
     pub(crate) formula: String,
+    /// How the file says that the formula is evaluated.
+    pub(crate) evaluation: Evaluation,
     /// Encoded template of a formula that the cell shares with others.
     pub(crate) template: Option<Arc<str>>,
     /// Number format, or `None` for `General`.
@@ -39,6 +42,7 @@ impl WorkbookCell {
         self.value = CellValue::Empty;
         self.text.clear();
         self.formula.clear();
+        self.evaluation = Evaluation::Ordinary;
         self.template = None;
         self.format = None;
     }

@@ -4,6 +4,8 @@ use cellar_formula::reference::NoSheets;
 use cellar_formula::{Formula, Template};
 use cellar_sheet::a1::CellName;
 
+use super::dynamic_arrays::{Evaluation, as_shown};
+
 /// A formula of a workbook after parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedFormula {
@@ -15,9 +17,10 @@ pub(crate) struct ParsedFormula {
 }
 
 impl ParsedFormula {
-    /// Parses the formula of a cell, or returns `None` if its syntax is unknown.
-    pub(crate) fn parse(text: &str, cell: CellName) -> Option<Self> {
-        let formula = Formula::parse(text, &NoSheets).ok()?;
+    /// Parses the formula of a cell, and converts it to the formula that Excel shows. Returns `None`
+    /// if its syntax is unknown.
+    pub(crate) fn parse(text: &str, cell: CellName, evaluation: Evaluation) -> Option<Self> {
+        let formula = as_shown(Formula::parse(text, &NoSheets).ok()?, evaluation);
         let template = Template::of(&formula, cell);
         Some(Self { template, is_supported: formula.check_supported().is_ok() })
     }

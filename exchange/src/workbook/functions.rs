@@ -183,7 +183,7 @@ pub(crate) struct PrefixedFormula {
 pub(crate) fn with_prefixes(formula: &str) -> PrefixedFormula {
     let mut is_dynamic = false;
     let text = map_functions(formula, |name, prefixed_formula| {
-        is_dynamic |= DYNAMIC.binary_search(&shown_name(name).unwrap_or(name)).is_ok();
+        is_dynamic |= is_dynamic_function(shown_name(name).unwrap_or(name));
         if is_prefixed(name) {
             prefixed_formula.push_str(PREFIX);
         }
@@ -209,8 +209,13 @@ fn shown_name(name: &str) -> Option<&str> {
     Some(after_prefix.strip_prefix(SECOND_PREFIX).unwrap_or(after_prefix))
 }
 
+/// Returns whether the result of a function may be an array that extends into other cells.
+fn is_dynamic_function(name: &str) -> bool {
+    DYNAMIC.binary_search(&name).is_ok()
+}
+
 fn is_prefixed(name: &str) -> bool {
-    DYNAMIC.binary_search(&name).is_ok() || PREFIXED.binary_search(&name).is_ok()
+    is_dynamic_function(name) || PREFIXED.binary_search(&name).is_ok()
 }
 
 /// Copies a formula. `push_function` appends the name of each function.

@@ -3,6 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod cell;
 pub(crate) mod dates;
+pub(crate) mod dynamic_arrays;
 pub(crate) mod formats;
 pub(crate) mod formula;
 pub(crate) mod functions;

@@ -190,7 +190,7 @@ where
 
     /// A formula that cannot be parsed stays a text.
     fn push_formula(&mut self) -> Result<(), RowTooLong> {
-        let WorkbookCell { row, column, formula, template, .. } = &self.cell;
+        let WorkbookCell { row, column, formula, template, evaluation, .. } = &self.cell;
         let (row, column) = (*row, *column);
         if let Some(template) = template {
             return self.builder.push_template(column, template);
@@ -198,7 +198,7 @@ where
         if formula.is_empty() {
             return Ok(());
         }
-        let parsed = ParsedFormula::parse(formula, CellName { row, column });
+        let parsed = ParsedFormula::parse(formula, CellName { row, column }, *evaluation);
         if parsed.as_ref().is_none_or(|parsed| !parsed.is_supported) {
             self.uncalculated_formulas = self.uncalculated_formulas.saturating_add(1);
         }
@@ -268,7 +268,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::{CellToWrite, XlsxWriter};
+    use crate::{CellToWrite, Spill, XlsxWriter};
 
     #[test]
     fn cells_of_all_sheets_are_counted() {
@@ -277,7 +277,8 @@ mod tests {
         for sheet in ["one", "two"] {
             writer.start_sheet(sheet).unwrap();
             for row in 0..5 {
-                let cell = CellToWrite { value: &value, formula: None, format: None };
+                let cell =
+                    CellToWrite { value: &value, formula: None, format: None, spill: Spill::None };
                 writer.write_cell(row, 0, &cell).unwrap();
             }
         }

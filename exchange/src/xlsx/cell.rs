@@ -29,7 +29,8 @@ pub(super) struct CellAttributes {
     pub(super) position: CellPosition,
     cell_type: CellType,
     style_index: usize,
-    pub(super) shared_formula_id: Option<u32>,
+    /// One-based index of the cell's metadata.
+    pub(super) metadata: usize,
 }
 
 impl CellAttributes {
@@ -50,6 +51,7 @@ impl CellAttributes {
                         .ok_or_else(|| no_such_cell_error(sheet_name, value))?;
                 }
                 "s" => attributes.style_index = value.parse().unwrap_or(0),
+                "cm" => attributes.metadata = value.parse().unwrap_or(0),
                 "t" => attributes.cell_type = CellType::from_name(value),
                 _ => {}
             }
@@ -174,14 +176,14 @@ pub(super) fn no_such_cell_error(sheet_name: &str, cell: &str) -> WorkbookError 
 }
 
 /// Row and column of a cell, both zero-based.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CellPosition {
     pub(super) row: u32,
     pub(super) column: u32,
 }
 
 /// Parses a cell name such as `B2`.
-fn parse_cell_name(name: &str) -> Option<CellPosition> {
+pub(super) fn parse_cell_name(name: &str) -> Option<CellPosition> {
     const LETTERS_OF_ALPHABET: u32 = 26;
     let letter_count = name.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (letters, digits) = name.split_at_checked(letter_count)?;

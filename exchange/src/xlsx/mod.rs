@@ -8,6 +8,8 @@
 mod cell;
 mod context;
 mod defined_names;
+mod formula_tag;
+mod metadata;
 mod not_imported;
 mod shared;
 mod shared_formula;
@@ -29,6 +31,7 @@ use crate::{NotImported, Omission, ReadError, SheetStart, Source, WorkbookError}
 pub(crate) use context::WorkbookContext;
 pub use defined_names::NameInFile;
 use defined_names::NameTag;
+use metadata::DynamicArrays;
 use not_imported::{note_sheet_tag, note_workbook_tag};
 use sheet::SheetReader;
 pub(crate) use strings::{ESCAPE_PREFIX, SharedTexts, unescape};
@@ -72,6 +75,9 @@ impl<R: Read + Seek> Xlsx<R> {
                 not_imported.add_all(&xml.not_imported);
             } else if target.kind == "styles" {
                 context.styles = styles::read_styles(&mut open_xml(archive, &target.part)?)?;
+            } else if target.kind == "sheetMetadata" {
+                context.dynamic_arrays =
+                    DynamicArrays::read(&mut open_xml(archive, &target.part)?)?;
             }
         }
         Ok(Self { context, sheets, sheet_reader: None, names, not_imported })

@@ -14,7 +14,7 @@ pub(super) fn note_sheet_tag(tag: &BytesStart<'_>, not_imported: &mut NotImporte
         return;
     }
     let omission = match tag.local_name().as_ref() {
-        "f" => return note_formula(tag, not_imported),
+        "f" if attribute(tag, "t").as_deref() == Some("dataTable") => Omission::WhatIfTables,
         "row" => return note_row(tag, not_imported),
         "col" => return note_columns(tag, not_imported),
         "mergeCell" => Omission::MergedRanges,
@@ -52,17 +52,6 @@ fn is_set(tag: &BytesStart<'_>, name: &str) -> bool {
 
 fn is_frozen(pane: &BytesStart<'_>) -> bool {
     matches!(attribute(pane, "state").as_deref(), Some("frozen" | "frozenSplit"))
-}
-
-fn note_formula(tag: &BytesStart<'_>, not_imported: &mut NotImported) {
-    match attribute(tag, "t").as_deref() {
-        // The array of a single cell is an ordinary formula.
-        Some("array") if attribute(tag, "ref").is_some_and(|range| range.contains(':')) => {
-            not_imported.add(Omission::ArrayFormulas, 1);
-        }
-        Some("dataTable") => not_imported.add(Omission::WhatIfTables, 1),
-        _ => {}
-    }
 }
 
 fn note_row(tag: &BytesStart<'_>, not_imported: &mut NotImported) {

@@ -10,6 +10,7 @@ use cellar_sheet::axis_map::Axis;
 use super::shared::shift_formula;
 use super::sheet::clean_formula;
 use crate::workbook::cell::WorkbookCell;
+use crate::workbook::dynamic_arrays::Evaluation;
 use crate::workbook::formula::ParsedFormula;
 use crate::workbook::{EXCEL_COLUMNS, EXCEL_ROWS};
 
@@ -64,7 +65,8 @@ impl SharedFormula {
 impl SharedTemplate {
     fn of(mut text: String, place: CellName) -> Option<Self> {
         clean_formula(&mut text);
-        let parsed = ParsedFormula::parse(&text, place).filter(|parsed| parsed.is_supported)?;
+        let parsed = ParsedFormula::parse(&text, place, Evaluation::Ordinary)
+            .filter(|parsed| parsed.is_supported)?;
         Some(Self {
             rows: cells_inside(&parsed.template, place, Axis::Rows),
             columns: cells_inside(&parsed.template, place, Axis::Columns),
@@ -131,7 +133,7 @@ mod tests {
             ("A1", (1, 1), "=A1048576", false),
             ("A1", (2, 0), "=XFD1", false),
             ("C5", (1_048_574, 1), "=C1", false),
-            ("1:1+$B2", (3, 900), "=2:2+$B3", true),
+            ("1:1+$B2", (3, 900), "=@2:2+$B3", true),
             ("Table1[a]+A1", (3, 1), "=Table1[a]+A2", false),
             ("A1+(", (3, 1), "=A2+(", false),
         ] {
@@ -154,7 +156,7 @@ mod tests {
             let shifted = format!("={}", shift_formula(&text, row_offset, column_offset));
             let cells = |text: &str| {
                 let place = CellName { row: other.0, column: other.1 };
-                let template = ParsedFormula::parse(text, place).unwrap().template;
+                let template = ParsedFormula::parse(text, place, Evaluation::Array).unwrap().template;
                 template.references_at(place).map(|one| one.area.rectangle()).collect::<Vec<_>>()
             };
             prop_assert_eq!(cells(&copy), cells(&shifted));

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use cellar_base::limits::{MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_WORKBOOK_STYLES};
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::Event;
 
 use super::cell::{CellAttributes, CellPosition, no_such_cell_error};
 use super::context::WorkbookContext;
+use super::formula_tag::FormulaTag;
 use super::shared_formula::SharedFormula;
 use super::strings::unescape;
 use crate::workbook::cell::WorkbookCell;
+use crate::workbook::dynamic_arrays::{Evaluation, SpilledAreas};
 use crate::workbook::functions::without_prefixes;
 use crate::workbook::xml::{Xml, attribute, push_text};
 use crate::{NotImported, Omission, WorkbookError};
@@ -25,6 +27,7 @@ pub(super) struct SheetReader<R: Read> {
     next_column: u32,
     shared_formulas: BTreeMap<u32, SharedFormula>,
     shared_formula_bytes: usize,
+    spilled_areas: SpilledAreas,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,7 @@ impl<R: Read> SheetReader<R> {
             next_column: 0,
             shared_formulas: BTreeMap::new(),
             shared_formula_bytes: 0,
+            spilled_areas: SpilledAreas::default(),
         }
     }
 
@@ -68,13 +72,14 @@ impl<R: Read> SheetReader<R> {
                 Event::Start(tag) if tag.local_name().as_ref() == "c" => {
                     let next_position =
                         CellPosition { row: self.next_row, column: self.next_column };
-                    let mut attributes = CellAttributes::read(&tag, &self.name, next_position)?;
+                    let attributes = CellAttributes::read(&tag, &self.name, next_position)?;
                     cell.clear();
                     cell.row = attributes.position.row;
                     cell.column = attributes.position.column;
-                    attributes.shared_formula_id = self.read_cell_texts(cell)?;
+                    let formula_tag = self.read_cell_texts(cell)?;
                     self.next_column = cell.column.saturating_add(1);
-                    self.finish_cell(context, &attributes, cell)?;
+                    self.finish_formula(context, &attributes, formula_tag, cell)?;
+                    self.finish_value(context, &attributes, cell)?;
                     if cell.has_content() {
                         self.xml.record_content();
                         return Ok(true);
@@ -95,9 +100,12 @@ impl<R: Read> SheetReader<R> {
         Ok(())
     }
 
-    /// Returns the id of the shared formula that the cell uses, if any.
-    fn read_cell_texts(&mut self, cell: &mut WorkbookCell) -> Result<Option<u32>, WorkbookError> {
-        let mut shared_formula_id = None;
+    /// Returns the attributes of the cell's formula, if any.
+    fn read_cell_texts(
+        &mut self,
+        cell: &mut WorkbookCell,
+    ) -> Result<Option<FormulaTag>, WorkbookError> {
+        let mut formula_tag = None;
         let mut text_element = TextElement::Other;
         let mut in_phonetic_text = false;
         let mut is_formatted = false;
@@ -107,7 +115,7 @@ impl<R: Read> SheetReader<R> {
                     "v" | "t" if !in_phonetic_text => text_element = TextElement::Value,
                     "f" => {
                         text_element = TextElement::Formula;
-                        shared_formula_id = read_shared_formula_id(&tag);
+                        formula_tag = Some(FormulaTag::of(&tag));
                     }
                     "rPh" => in_phonetic_text = true,
                     "rPr" => is_formatted = true,
@@ -117,7 +125,7 @@ impl<R: Read> SheetReader<R> {
                     "c" => {
                         let counts = &mut self.xml.not_imported;
                         counts.add(Omission::FormattedTexts, u64::from(is_formatted));
-                        return Ok(shared_formula_id);
+                        return Ok(formula_tag);
                     }
                     "v" | "t" | "f" => text_element = TextElement::Other,
                     "rPh" => in_phonetic_text = false,
@@ -134,22 +142,58 @@ impl<R: Read> SheetReader<R> {
         }
     }
 
-    fn finish_cell(
+    fn finish_formula(
+        &mut self,
+        context: &WorkbookContext,
+        attributes: &CellAttributes,
+        formula_tag: Option<FormulaTag>,
+        cell: &mut WorkbookCell,
+    ) -> Result<(), WorkbookError> {
+        match formula_tag {
+            // The value belongs to the formula whose result extends into this cell.
+            None if self.spilled_areas.contains(cell.row, cell.column) => cell.text.clear(),
+            None => {}
+            Some(FormulaTag::Shared { id }) if cell.formula.is_empty() => {
+                self.copy_shared_formula(id, cell);
+            }
+            Some(FormulaTag::Shared { id }) => self.store_shared_formula(id, cell)?,
+            Some(_) if cell.formula.is_empty() => {}
+            Some(FormulaTag::Ordinary) => clean_formula(&mut cell.formula),
+            Some(FormulaTag::Array { range }) => {
+                clean_formula(&mut cell.formula);
+                cell.evaluation = Evaluation::Array;
+                if let Some((first, last)) = range {
+                    if context.dynamic_arrays.contains(attributes.metadata) {
+                        self.add_dynamic_array(first, last, attributes.position);
+                    } else {
+                        // Without its range, the formula would need the cells of its own values.
+                        cell.formula.clear();
+                        self.xml.not_imported.add(Omission::ArrayFormulas, 1);
+                    }
+                }
+            }
+        }
+        cell.check_lengths(&self.name)
+    }
+
+    /// Adds the range of a dynamic array in the cell at `position`.
+    fn add_dynamic_array(
+        &mut self,
+        first: CellPosition,
+        last: CellPosition,
+        position: CellPosition,
+    ) {
+        if first == position {
+            self.spilled_areas.add((first.row, first.column), (last.row, last.column));
+        }
+    }
+
+    fn finish_value(
         &mut self,
         context: &WorkbookContext,
         attributes: &CellAttributes,
         cell: &mut WorkbookCell,
     ) -> Result<(), WorkbookError> {
-        if let Some(id) = attributes.shared_formula_id {
-            if cell.formula.is_empty() {
-                self.copy_shared_formula(id, cell);
-            } else {
-                self.store_shared_formula(id, cell)?;
-            }
-        } else if !cell.formula.is_empty() {
-            clean_formula(&mut cell.formula);
-        }
-        cell.check_lengths(&self.name)?;
         attributes.set_value(context, &self.name, cell)?;
         if let Some(format) = attributes.format(context) {
             format.note_cell(&mut self.xml.not_imported);
@@ -197,11 +241,4 @@ fn parse_row(text: &str) -> Option<u32> {
         return None;
     }
     Some(row)
-}
-
-fn read_shared_formula_id(tag: &BytesStart<'_>) -> Option<u32> {
-    if attribute(tag, "t").as_deref() != Some("shared") {
-        return None;
-    }
-    attribute(tag, "si")?.parse().ok()
 }

@@ -7,7 +7,8 @@ use cellar_sheet::cell::{ErrorCode, Value};
 
 use super::escape::push_escaped;
 use crate::CellToWrite;
-use crate::workbook::functions::{PrefixedFormula, with_prefixes};
+use crate::workbook::dynamic_arrays::as_stored;
+use crate::workbook::functions::PrefixedFormula;
 
 /// Metadata of a formula whose result may extend into other cells, see
 /// [`super::parts::Parts::all`].
@@ -21,6 +22,10 @@ pub(super) struct CellXml<'a> {
     /// Index of the cell style.
     pub(super) style: usize,
     pub(super) cell: &'a CellToWrite<'a>,
+    /// The last cell of the area that the result of the formula fills, if it is known.
+    pub(super) last: Option<CellName>,
+    /// Whether only the number format is written.
+    pub(super) is_value_omitted: bool,
 }
 
 impl CellXml<'_> {
@@ -30,12 +35,16 @@ impl CellXml<'_> {
             self.push_without_formula(xml);
             return false;
         };
-        let PrefixedFormula { text, is_dynamic } =
-            with_prefixes(formula.strip_prefix('=').unwrap_or(formula));
+        let PrefixedFormula { text, is_dynamic } = as_stored(formula);
+        let is_dynamic = is_dynamic || self.last.is_some();
         self.push_start(xml, result_type(self.cell.value));
         if is_dynamic {
             xml.push_str(DYNAMIC_FORMULA);
-            let _ = write!(xml, "><f t=\"array\" ref=\"{}\">", self.name());
+            let _ = write!(xml, "><f t=\"array\" ref=\"{}", self.name());
+            if let Some(last) = self.last {
+                let _ = write!(xml, ":{last}");
+            }
+            xml.push_str("\">");
         } else {
             xml.push_str("><f>");
         }
@@ -47,7 +56,8 @@ impl CellXml<'_> {
     }
 
     fn push_without_formula(self, xml: &mut String) {
-        match self.cell.value {
+        let value = if self.is_value_omitted { &Value::Empty } else { self.cell.value };
+        match value {
             Value::Empty if self.style == 0 => {}
             Value::Empty => {
                 self.push_start(xml, "");

@@ -19,14 +19,15 @@ use std::io::{self, Seek, Write};
 use std::path::Path;
 
 use cellar_base::limits::MAX_XLSX_FORMATS;
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use zip::ZipWriter;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 
-use crate::workbook::functions::with_prefixes;
+use crate::workbook::dynamic_arrays::{SpilledAreas, as_stored_array};
 use crate::workbook::{EXCEL_COLUMNS, EXCEL_ROWS};
-use crate::{CellToWrite, WriteError};
+use crate::{CellToWrite, Spill, WriteError};
 use cells::CellXml;
 use names::SheetNames;
 use parts::{Parts, SHEET_END, SHEET_START};
@@ -44,6 +45,7 @@ pub struct XlsxWriter {
     names: SheetNames,
     sheets: Vec<String>,
     last_cell: Option<(u32, u32)>,
+    spilled_areas: SpilledAreas,
     /// XML of the current sheet that has not been compressed yet.
     xml: String,
     sheet_bytes: u64,
@@ -72,6 +74,7 @@ impl XlsxWriter {
             names: SheetNames::default(),
             sheets: Vec::new(),
             last_cell: None,
+            spilled_areas: SpilledAreas::default(),
             xml: String::new(),
             sheet_bytes: 0,
             has_dynamic_formulas: false,
@@ -88,6 +91,7 @@ impl XlsxWriter {
     /// Returns [`WriteError::Io`] if the temporary file cannot be written.
     pub fn start_sheet(&mut self, name: &str) -> Result<String, WriteError> {
         self.end_sheet()?;
+        self.spilled_areas = SpilledAreas::default();
         let allowed_name = self.names.choose_name(name);
         self.sheets.push(allowed_name.clone());
         self.start_part(&parts::sheet_part(self.sheets.len()))?;
@@ -98,8 +102,7 @@ impl XlsxWriter {
     /// Defines a name for formulas. The formula starts with `=`, and its references have the names of
     /// the sheets in the file. Names must be unique when case is ignored.
     pub fn define_name(&mut self, name: &str, formula: &str) {
-        let formula = formula.strip_prefix('=').unwrap_or(formula);
-        self.defined_names.push((name.to_owned(), with_prefixes(formula).text));
+        self.defined_names.push((name.to_owned(), as_stored_array(formula).text));
     }
 
     /// Writes the next cell of the current sheet.
@@ -121,10 +124,24 @@ impl XlsxWriter {
         self.check_text_length(row, column, cell.value)?;
         let style = self.style(cell.format)?;
         self.start_row(row);
-        let cell_xml = CellXml { row, column, style, cell };
+        let last = self.last_of_area(row, column, cell.spill);
+        let is_value_omitted =
+            cell.spill == Spill::Spilled && !self.spilled_areas.contains(row, column);
+        let cell_xml = CellXml { row, column, style, cell, last, is_value_omitted };
         self.has_dynamic_formulas |= cell_xml.push_to(&mut self.xml);
         self.last_cell = Some((row, column));
         if self.xml.len() >= BUFFER_BYTES { self.compress_xml() } else { Ok(()) }
+    }
+
+    /// Returns the last cell of the area that a result of several cells fills.
+    fn last_of_area(&mut self, row: u32, column: u32, spill: Spill) -> Option<CellName> {
+        let Spill::Anchor { rows, columns } = spill else { return None };
+        let end = |first: u32, count: u32, limit: u32| {
+            first.saturating_add(count.saturating_sub(1)).min(limit - 1)
+        };
+        let last = (end(row, rows, EXCEL_ROWS), end(column, columns, EXCEL_COLUMNS));
+        let is_added = last != (row, column) && self.spilled_areas.add((row, column), last);
+        is_added.then_some(CellName { row: last.0, column: last.1 })
     }
 
     fn check_position(&self, row: u32, column: u32) -> Result<(), WriteError> {

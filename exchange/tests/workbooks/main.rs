@@ -12,6 +12,7 @@
 mod comparison;
 mod damaged;
 mod defined_names;
+mod dynamic_arrays;
 mod not_imported;
 mod ods;
 mod xlsb;

@@ -6,7 +6,7 @@ use cellar_base::limits::{
     MAX_IMPORT_COLUMNS, MAX_ROWS, MAX_SHARED_FORMULA_BYTES, MAX_SHEETS, MAX_TEXT_BYTES,
     MAX_WORKBOOK_STYLES,
 };
-use cellar_exchange::{CellToWrite, WriteError, XlsxWriter};
+use cellar_exchange::{CellToWrite, Spill, WriteError, XlsxWriter};
 use cellar_sheet::a1::CellName;
 use proptest::prelude::*;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
@@ -23,6 +23,8 @@ pub(super) struct Parts<'a> {
     pub(super) workbook: &'a str,
     pub(super) texts: &'a str,
     pub(super) styles: &'a str,
+    /// The part with the metadata of cells, unless it is empty.
+    pub(super) metadata: &'a str,
     /// XML before the rows.
     pub(super) head: &'a str,
     pub(super) rows: &'a str,
@@ -31,13 +33,13 @@ pub(super) struct Parts<'a> {
 impl Default for Parts<'_> {
     fn default() -> Self {
         let head = "<dimension ref=\"A1:B2\"/>";
-        Self { workbook: WORKBOOK, texts: TEXTS, styles: STYLES, head, rows: "" }
+        Self { workbook: WORKBOOK, texts: TEXTS, styles: STYLES, metadata: "", head, rows: "" }
     }
 }
 
 impl Parts<'_> {
     pub(super) fn packed(&self) -> Vec<u8> {
-        let Self { workbook, texts, styles, head, rows } = self;
+        let Self { workbook, texts, styles, metadata, head, rows } = self;
         let relation = |id: &str, kind: &str, target: &str| {
             format!("<Relationship Id=\"{id}\" Type=\"{TYPES}/{kind}\" Target=\"{target}\"/>")
         };
@@ -48,6 +50,11 @@ impl Parts<'_> {
                 relation("s1", "worksheet", "worksheets/sheet1.xml"),
                 relation("s2", "sharedStrings", "../xl/sharedStrings.xml"),
                 relation("s3", "styles", "styles.xml"),
+                if metadata.is_empty() {
+                    String::new()
+                } else {
+                    relation("s4", "sheetMetadata", "metadata.xml")
+                },
             ]
             .concat(),
         );
@@ -60,6 +67,7 @@ impl Parts<'_> {
             ("xl/_rels/workbook.xml.rels", targets.as_bytes()),
             ("xl/sharedStrings.xml", texts.as_bytes()),
             ("xl/styles.xml", styles.as_bytes()),
+            ("xl/metadata.xml", metadata.as_bytes()),
             ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
         ])
     }
@@ -84,7 +92,7 @@ fn everything_that_excel_writes_in_a_cell() {
          <row r=\"9\"><c r=\"A9\"><f t=\"shared\" ref=\"A9:A10\" si=\"7\">B9*2</f><v>4</v></c>\
          <c><f>\"x\"&amp;1</f><v></v></c><c t=\"str\"><f>C1</f><v>a_x000D_b</v></c><c><v>many</v></c></row>\
          <row r=\"10\"><c r=\"A10\"><f t=\"shared\" si=\"7\"/><v>6</v></c><c t=\"e\"><f>#N/A</f><v>#N/A</v></c>\
-         <c><f>_xlfn._xlws.SORT(_xlfn.XOR(\"_x005F_x000A_\"))</f></c></row>",
+         <c><f>_xlfn._xlws.SORT(A1:A2,_xlfn.XOR(\"_x005F_x000A_\"))</f></c></row>",
     ));
     let formula = |value: Cell, formula: &str| Cell { formula: Some(formula.into()), ..value };
     let expected = BTreeMap::from([
@@ -104,7 +112,7 @@ fn everything_that_excel_writes_in_a_cell() {
         ((8, 3), text("many")),
         ((9, 0), formula(number(6.0, ""), "=B10*2")),
         ((9, 1), formula(error(ErrorCode::NotAvailable), "=#N/A")),
-        ((9, 2), formula(Cell::default(), "=SORT(XOR(\"_x000A_\"))")),
+        ((9, 2), formula(Cell::default(), "=@SORT(A1:A2,XOR(\"_x000A_\"))")),
     ]);
     assert_eq!(cells, expected);
 }
@@ -263,8 +271,12 @@ pub(super) fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
         writer.start_sheet(name)?;
         for ((row, column), cell) in cells {
             let Cell { value, formula, format } = cell;
-            let cell =
-                CellToWrite { value, formula: formula.as_deref(), format: format.as_deref() };
+            let cell = CellToWrite {
+                value,
+                formula: formula.as_deref(),
+                format: format.as_deref(),
+                spill: Spill::None,
+            };
             writer.write_cell(*row, *column, &cell)?;
         }
     }
@@ -274,7 +286,7 @@ pub(super) fn written(sheets: &[(&str, Cells)]) -> Result<Vec<u8>, WriteError> {
 }
 
 /// Returns the XML of the cells of the first sheet.
-fn sheet_xml(bytes: &[u8]) -> String {
+pub(super) fn sheet_xml(bytes: &[u8]) -> String {
     let mut xml = String::new();
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     zip.by_name("xl/worksheets/sheet1.xml").unwrap().read_to_string(&mut xml).unwrap();
@@ -397,7 +409,8 @@ fn what_excel_does_not_have_is_near_or_refused() {
         Err(WriteError::TextTooLong { characters: 32_768, .. })
     ));
     let mut writer = XlsxWriter::new(None).unwrap();
-    let cell = CellToWrite { value: &Value::Bool(true), formula: None, format: None };
+    let cell =
+        CellToWrite { value: &Value::Bool(true), formula: None, format: None, spill: Spill::None };
     assert!(matches!(writer.write_cell(0, 0, &cell), Err(WriteError::OutOfOrder)));
     writer.start_sheet("s").unwrap();
     writer.write_cell(1, 1, &cell).unwrap();
