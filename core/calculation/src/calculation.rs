@@ -63,6 +63,8 @@ pub struct Calculation {
     pub(crate) loaded_texts: usize,
     /// The results of several cells.
     pub(crate) spilled_results: SpilledResults,
+    /// Why the request has ended before all formulas were calculated.
+    pub(crate) ended: Option<Staleness>,
     /// Windows to load when all requested formulas have been calculated.
     windows_to_load: Vec<CellWindow>,
 }
@@ -83,6 +85,7 @@ impl Calculation {
             stale: Vec::new(),
             loaded_texts: 0,
             spilled_results: SpilledResults::default(),
+            ended: None,
             windows_to_load: Vec::new(),
         }
     }
@@ -164,6 +167,7 @@ impl Calculation {
             self.cells.set_state(segment, FormulaState::Unknown);
         }
         self.windows_to_load.clear();
+        self.ended = None;
         self.cells.start_request(MAX_CALCULATION_BYTES);
         self.budget = budget;
         self.loaded_texts = 0;
@@ -329,6 +333,7 @@ impl Calculation {
                 self.mark_stale(part, staleness.clone());
             }
         }
+        self.ended = Some(staleness);
     }
 }
 

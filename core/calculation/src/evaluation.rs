@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cellar_base::limits::MAX_CALCULATION_LONG_TEXTS;
+use cellar_functions::limits::LimitExceeded;
 use cellar_functions::{
     Array, EvaluationOutcome, InputArea, RunValues, evaluate_counted, evaluate_run,
 };
@@ -215,7 +216,9 @@ impl Calculation {
                 (None, Ok(EvaluationOutcome::Array(array))) => {
                     self.finish_array(key, array, parsed);
                 }
-                (None, Err(_)) if Budget::is_short(&limits) => {
+                (None, Err(LimitExceeded::CellsRead { .. } | LimitExceeded::Steps { .. }))
+                    if Budget::is_short(&limits) =>
+                {
                     self.end_request(Exhausted::CellsRead);
                     return None;
                 }

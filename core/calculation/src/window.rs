@@ -18,13 +18,13 @@ use crate::workbook::CellKey;
 impl Calculation {
     /// Starts a request for the outdated formulas in `cells`, which are cells of `sheet`.
     pub fn start_window(&mut self, sheet: SheetId, cells: &[TileCell]) {
-        let outdated = self.outdated();
-        let is_outdated = |cell: &&TileCell| {
-            cell.cell.value == Value::Empty || outdated.contains(sheet, key_of(sheet, cell).cell)
-        };
-        let formulas = formulas_of(cells).filter(is_outdated);
+        let formulas = formulas_of(cells).filter(|cell| self.is_outdated(sheet, cell));
         let keys = formulas.map(|cell| key_of(sheet, cell)).collect();
         self.start(keys);
+    }
+
+    fn is_outdated(&self, sheet: SheetId, cell: &TileCell) -> bool {
+        cell.cell.value == Value::Empty || self.outdated().contains(sheet, key_of(sheet, cell).cell)
     }
 
     /// Replaces the values of formula cells in `cells` with the results of the request. The other
@@ -40,6 +40,12 @@ impl Calculation {
                 cell.cell.format = cell.cell.format.take().or(result.format);
                 cell.is_stale = result.is_stale;
                 cell.note = result.note;
+            } else if let Some(staleness) = &self.ended
+                && self.is_outdated(sheet, cell)
+            {
+                // The request has ended before the cell was loaded.
+                cell.is_stale = true;
+                cell.note = Some(staleness.note(&self.workbook, key_of(sheet, cell)));
             }
         }
     }

@@ -3,7 +3,8 @@
 use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS, MAX_TILE_TEXT_BYTES};
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
-use cellar_sheet::cell::Value;
+use cellar_sheet::cell::{Cell, Value};
+use cellar_snapshot::cells::TileCell;
 use cellar_snapshot::merge::Window;
 
 use super::world::{World, number};
@@ -165,4 +166,40 @@ fn the_kept_memory_is_bounded() {
     let mut cells = load();
     cells.start_request(MAX_CALCULATION_BYTES);
     assert!(is_loaded(&cells, 0), "as between two reads");
+}
+
+/// A request ends when its work is used up. Formulas whose cells were not loaded are stale too.
+#[test]
+fn formulas_that_were_not_loaded_are_stale() {
+    let world = World::of(&[("A1", "=1+1"), ("A2", "=2+2"), ("A2000", "=3+3"), ("B9000", "=4+4")]);
+    let cells =
+        |shown: &[TileCell]| -> Vec<bool> { shown.iter().map(|cell| cell.is_stale).collect() };
+    let mut shown: Vec<TileCell> = [(0, 0), (1, 0), (1_999, 0), (8_999, 1)]
+        .map(|(row, column)| {
+            let cell = Cell { formula: Some("=1".to_owned()), ..Cell::default() };
+            TileCell::with_cell(row, column, cell)
+        })
+        .to_vec();
+    let mut calculation = world.calculation();
+    calculation.start_window(SheetId(0), &shown);
+    calculation.set_budget(Budget::of(1, MANY, MANY, MANY));
+    world.run(&mut calculation);
+    calculation.show_results(SheetId(0), &mut shown);
+    assert_eq!(cells(&shown), [false, true, true, true]);
+    assert!(shown.iter().skip(1).all(|cell| cell.note.is_some()), "{shown:?}");
+    calculation.start_window(SheetId(0), &shown);
+    world.run(&mut calculation);
+    calculation.show_results(SheetId(0), &mut shown);
+    assert_eq!(cells(&shown), [false; 4]);
+}
+
+/// Only the limits of the request end it.
+#[test]
+fn a_formula_beyond_its_own_limits_does_not_end_the_request() {
+    let world =
+        World::of(&[("A1", "=SUM(B1:B9)"), ("A2", "=SUM(SEQUENCE(99999999))"), ("A3", "=1")]);
+    let mut calculation = world.calculation();
+    let results = world.results(&mut calculation, &["A1", "A2", "A3"]);
+    let stale: Vec<bool> = results.iter().map(|result| result.is_stale).collect();
+    assert_eq!(stale, [false, true, false], "{results:?}");
 }

@@ -78,7 +78,12 @@ impl Candidates {
             let unmoved = Arc::default();
             let moves = moves.get(level.level_index).unwrap_or(&unmoved);
             let may_read = |reads: &ReadAreas| searched.may_be_read_by(reads, moves);
-            tiles_by_level.push(candidate_tiles(level, sheet, may_read, objects, &mut missing)?);
+            let mut tiles = candidate_tiles(level, sheet, may_read, objects, &mut missing)?;
+            if searched.are_facts() {
+                // Not even the number of formulas is known in tiles that older clients imported.
+                tiles.retain(|located| located.tile.formulas.is_some());
+            }
+            tiles_by_level.push(tiles);
         }
         if !missing.is_empty() {
             return Ok(missing.into_fetch(Self::default));
