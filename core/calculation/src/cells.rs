@@ -13,6 +13,7 @@ use cellar_snapshot::tile::Tile;
 
 use crate::block::{BLOCK_ROWS, Block, PlacedRun};
 use crate::formulas::FormulaTable;
+use crate::lookups::Lookups;
 use crate::request::{CellWindow, windows_around};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
@@ -29,6 +30,8 @@ pub(crate) struct LoadedCells {
     formulas: FormulaTable,
     /// The cells that results of other cells fill.
     pub(crate) spills: Arc<Spills>,
+    /// The indexes of columns in which many formulas search.
+    pub(crate) lookups: Lookups,
     memory_bytes: usize,
     /// Number of the current request.
     request: u64,

@@ -8,6 +8,7 @@
 //!
 //! - `block` stores the cells in consecutive rows of a column and the results of their formulas.
 //! - `cells` looks up blocks and tracks their memory use.
+//! - `lookups` has the indexes of columns in which many formulas search.
 //! - `source` supplies cells to the evaluation of a formula and records which inputs are missing.
 //! - `order` decides which formula is evaluated next and detects cycles.
 //! - `budget` limits the work of a request.
@@ -28,6 +29,7 @@ mod evaluation;
 mod formats;
 mod formulas;
 mod kept;
+mod lookups;
 mod order;
 mod request;
 mod result_format;

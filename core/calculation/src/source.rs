@@ -2,15 +2,17 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
-use cellar_functions::{Block as CellBlock, CellSource, SheetIndex, Size};
+use cellar_functions::{Block as CellBlock, CellSource, LookupIndex, SheetIndex, Size};
 use cellar_grid::SheetId;
 use cellar_grid::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
 
 use crate::block::{BLOCK_ROWS, Block, Part, PartCells};
 use crate::cells::{LoadedCells, block_of};
+use crate::lookups::SearchedRows;
 use crate::request::MissingBlocks;
 use crate::run::{Column, StateView};
 use crate::segment::Segment;
@@ -355,6 +357,28 @@ impl CellSource for Source<'_> {
             let end = (last_row + 1 - block_start).min(BLOCK_ROWS);
             let block = loaded.and_then(|blocks| blocks.get(&number));
             block.is_some_and(|block| Self::has_values(block, first, end))
+        })
+    }
+
+    fn lookup_index(
+        &self,
+        sheet: SheetIndex,
+        column: u32,
+        first_row: u32,
+        last_row: u32,
+    ) -> Option<(Arc<LookupIndex>, u64)> {
+        let rows = SearchedRows { sheet: self.sheet(sheet)?, column, first_row, last_row };
+        self.cells.lookups.index(rows, || {
+            if self.is_over() || !self.has_cells(sheet, column, first_row, last_row) {
+                return None;
+            }
+            let mut index = LookupIndex::default();
+            self.visit_column(sheet, column, first_row, last_row, &mut |block| {
+                index.push(block);
+                true
+            });
+            index.finish();
+            (!self.is_over()).then_some(index)
         })
     }
 

@@ -3,6 +3,7 @@
 mod bounds;
 mod cycles;
 mod long_runs;
+mod lookups;
 mod random;
 mod runs;
 mod spills;

@@ -21,6 +21,7 @@ mod expression;
 mod function;
 mod library;
 pub mod limits;
+mod lookup_index;
 mod number;
 mod numerics;
 mod operand;
@@ -35,5 +36,6 @@ pub use evaluate::{
     Array, EvaluationError, EvaluationOutcome, Work, evaluate, evaluate_counted, evaluate_text,
 };
 pub use function::{Passing, argument_passing, function_names};
+pub use lookup_index::LookupIndex;
 pub use parse::Formula;
 pub use source::{Block, CellFacts, CellSource, SheetIndex, Size};

@@ -1,7 +1,11 @@
 //! The workbook that formulas read.
 
+use std::sync::Arc;
+
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Value;
+
+use crate::lookup_index::LookupIndex;
 
 /// Zero-based index of a sheet in its workbook.
 pub type SheetIndex = u32;
@@ -82,6 +86,20 @@ pub trait CellSource {
     fn has_cells(&self, sheet: SheetIndex, column: u32, first_row: u32, last_row: u32) -> bool {
         let _ = (sheet, column, first_row, last_row);
         false
+    }
+
+    /// Returns an index of the values of a column in rows `first_row..=last_row`, and the number of
+    /// cells that were read to build it. Sources that keep the values of cells can build an index
+    /// after several exact searches of the same rows.
+    fn lookup_index(
+        &self,
+        sheet: SheetIndex,
+        column: u32,
+        first_row: u32,
+        last_row: u32,
+    ) -> Option<(Arc<LookupIndex>, u64)> {
+        let _ = (sheet, column, first_row, last_row);
+        None
     }
 
     /// Returns whether a cell could not be read. The result of the evaluation is then useless, and

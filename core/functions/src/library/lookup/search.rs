@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cellar_sheet::cell::{ErrorCode, Value};
 use regex_lite::Regex;
 
 use crate::call::{Call, ensure};
 use crate::evaluate::Evaluator;
+use crate::lookup_index::LookupIndex;
 use crate::operand::{Area, Matrix, Operand, Outcome};
 use crate::source::Block;
 use crate::value::wildcard::Pattern;
@@ -69,6 +71,18 @@ impl<'c, 'e> Vector<'c, 'e> {
                 self.evaluator.read_cell(Area::cell(area.sheet, row, area.first.column))
             }
         }
+    }
+
+    /// Returns an index of the values, if there is one. A search counts as reading one cell.
+    fn lookup_index(&self) -> Outcome<Option<Arc<LookupIndex>>> {
+        let Cells::Column(area) = &self.cells else { return Ok(None) };
+        let Some(used) = self.evaluator.used_part(*area) else { return Ok(None) };
+        let (first, last) = (used.first, used.last);
+        let found =
+            self.evaluator.source.lookup_index(area.sheet, first.column, first.row, last.row);
+        let Some((index, cells_read)) = found else { return Ok(None) };
+        self.evaluator.spend_cells(cells_read + 1)?;
+        Ok(Some(index))
     }
 
     /// Calls `visit` with each index and value until it returns `false`.
@@ -151,6 +165,12 @@ pub(super) fn find_exact(
     wanted: &Wanted,
     direction: Direction,
 ) -> Outcome<Option<usize>> {
+    if let Wanted::Value(value @ (Value::Number(_) | Value::Text(_) | Value::Bool(_))) = wanted
+        && let Some(index) = vector.lookup_index()?
+    {
+        let found = index.find(value, direction == Direction::LastToFirst);
+        return Ok(found.map(|place| place as usize));
+    }
     let mut found = None;
     vector.scan(&mut |index, value| {
         if wanted.matches(value) {
