@@ -83,7 +83,9 @@ impl SpillSearch {
             return true;
         }
         self.round += 1;
-        if self.round < MAX_SPILL_ROUNDS {
+        // Each round calculates at least one more result of a chain. A chain has each anchor once.
+        let longest_chain = self.spills.anchors.len();
+        if self.round <= longest_chain.min(MAX_SPILL_ROUNDS - 1) {
             self.spills = Arc::new(next);
             return false;
         }
