@@ -3,7 +3,6 @@
 use cellar_snapshot::dependents::{
     DependentBounds, DependentFormulas, DependentSearch, SearchStep, SearchedState, SheetArea,
 };
-
 use cellar_snapshot::objects::Objects;
 
 use super::ReaderError;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cellar_base::limits::MAX_CALCULATION_BYTES;
 use cellar_functions::RunTotals;
 use cellar_grid::SheetId;
-use cellar_grid::a1::{CellName, Rectangle, SheetArea};
+use cellar_grid::a1::{CellName, SheetArea};
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::outdated::OutdatedAreas;
@@ -16,7 +16,7 @@ use crate::block::BLOCK_ROWS;
 use crate::budget::{Budget, Exhausted};
 use crate::cells::{LoadedCells, block_of, blocks_of};
 use crate::order::{Arrangement, Order};
-use crate::request::{CellWindow, windows_around};
+use crate::request::{CellWindow, missing_windows, used_window, windows_around};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
 use crate::spills::{SpilledResult, SpilledResults, Spills};
@@ -109,14 +109,14 @@ impl Calculation {
     pub(crate) fn start_loading_spilled_areas(&mut self) {
         self.start_segments(Vec::new(), self.budget);
         let areas = self.spilled_results.areas();
-        let windows = areas.filter_map(|area| stored_window(&self.workbook, &area));
+        let windows = areas.filter_map(|area| used_window(&self.workbook, &area));
         self.windows_to_load = windows.collect();
     }
 
     /// Returns the first cell of an area, in the order of rows, that is not blank. The first cell of
     /// the area and spilled cells do not count.
     pub(crate) fn content_in(&self, area: &SheetArea) -> Option<CellName> {
-        let window = stored_window(&self.workbook, area)?.window;
+        let window = used_window(&self.workbook, area)?.window;
         self.cells.content_in(area.sheet, &window, area.cells.first)
     }
 
@@ -196,7 +196,7 @@ impl Calculation {
                 return step;
             }
         }
-        let windows = self.cells.missing_windows(&self.windows_to_load);
+        let windows = missing_windows(&self.cells, self.windows_to_load.iter().cloned());
         if windows.is_empty() {
             return CalculationStep::Done;
         }
@@ -335,18 +335,6 @@ impl Calculation {
         }
         self.ended = Some(staleness);
     }
-}
-
-/// Returns the window of an area as far as it is in the used range of its sheet.
-fn stored_window(workbook: &CalculatedWorkbook, area: &SheetArea) -> Option<CellWindow> {
-    let extent = workbook.extent(area.sheet);
-    let Rectangle { first, last } = area.cells;
-    let window = Window {
-        rows: first.row..last.row.saturating_add(1).min(extent.rows),
-        columns: first.column..last.column.saturating_add(1).min(extent.columns),
-    };
-    let is_used = !window.rows.is_empty() && !window.columns.is_empty();
-    is_used.then_some(CellWindow { sheet: area.sheet, window })
 }
 
 /// Returns the segments of cells, ordered by sheet, column and row.

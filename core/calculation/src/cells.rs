@@ -1,6 +1,6 @@
 //! The cells that a calculation has loaded.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +14,6 @@ use cellar_snapshot::tile::Tile;
 use crate::block::{BLOCK_ROWS, Block, PlacedRun};
 use crate::formulas::FormulaTable;
 use crate::lookups::Lookups;
-use crate::request::{CellWindow, windows_around};
 use crate::run::{Explanation, FormulaState, StateView};
 use crate::segment::Segment;
 use crate::spills::Spills;
@@ -185,20 +184,6 @@ impl LoadedCells {
                 block.split_run(row);
             }
         }
-    }
-
-    /// Returns windows with the blocks of `windows` that are not loaded.
-    pub(crate) fn missing_windows(&self, windows: &[CellWindow]) -> Vec<CellWindow> {
-        let mut missing = BTreeSet::new();
-        for CellWindow { sheet, window } in windows {
-            for column in window.columns.clone() {
-                let loaded = self.column(*sheet, column);
-                let numbers = blocks_of(&window.rows)
-                    .filter(|number| loaded.is_none_or(|blocks| !blocks.contains_key(number)));
-                missing.extend(numbers.map(|number| (*sheet, number * BLOCK_ROWS, column)));
-            }
-        }
-        windows_around(missing)
     }
 
     /// Returns the first cell of a window, in the order of rows, that is not blank. `except` and

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use cellar_functions::InputArea;
 use cellar_grid::SheetId;
+use cellar_grid::a1::{Rectangle, SheetArea};
 use cellar_snapshot::merge::Window;
 
 use crate::block::BLOCK_ROWS;
@@ -81,13 +82,20 @@ impl MissingBlocks {
 /// none.
 pub(crate) fn used_area(workbook: &CalculatedWorkbook, input: &InputArea) -> Option<CellWindow> {
     let InputArea { sheet, first, last, .. } = *input;
-    let (sheet, _, extent) = workbook.sheet_at(sheet)?;
+    let (sheet, ..) = workbook.sheet_at(sheet)?;
+    used_window(workbook, &SheetArea { sheet: *sheet, cells: Rectangle { first, last } })
+}
+
+/// Like [`used_area`], for an area of a sheet.
+pub(crate) fn used_window(workbook: &CalculatedWorkbook, area: &SheetArea) -> Option<CellWindow> {
+    let extent = workbook.extent(area.sheet);
+    let Rectangle { first, last } = area.cells;
     let window = Window {
         rows: first.row..last.row.saturating_add(1).min(extent.rows),
         columns: first.column..last.column.saturating_add(1).min(extent.columns),
     };
     let is_used = !window.rows.is_empty() && !window.columns.is_empty();
-    is_used.then_some(CellWindow { sheet: *sheet, window })
+    is_used.then_some(CellWindow { sheet: area.sheet, window })
 }
 
 /// Returns windows that contain the cells of small areas that are not loaded.
@@ -96,15 +104,21 @@ pub(crate) fn windows_to_prepare(
     cells: &LoadedCells,
     inputs: &[InputArea],
 ) -> Vec<CellWindow> {
+    let is_small = |area: &CellWindow| {
+        let (rows, columns) = (area.window.rows.len(), area.window.columns.len());
+        rows.saturating_mul(columns) <= MAX_PREPARED_CELLS as usize
+    };
+    let areas = inputs.iter().filter_map(|input| used_area(workbook, input));
+    missing_windows(cells, areas.filter(is_small))
+}
+
+/// Returns windows that contain the cells of `windows` that are not loaded.
+pub(crate) fn missing_windows(
+    cells: &LoadedCells,
+    windows: impl IntoIterator<Item = CellWindow>,
+) -> Vec<CellWindow> {
     let mut missing = BTreeSet::new();
-    for input in inputs {
-        let Some(CellWindow { sheet, window }) = used_area(workbook, input) else {
-            continue;
-        };
-        let (rows, columns) = (window.rows.len(), window.columns.len());
-        if rows.saturating_mul(columns) > MAX_PREPARED_CELLS as usize {
-            continue;
-        }
+    for CellWindow { sheet, window } in windows {
         for column in window.columns {
             let loaded = cells.column(sheet, column);
             for number in blocks_of(&window.rows) {

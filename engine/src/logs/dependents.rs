@@ -1,10 +1,9 @@
 //! Finds the formulas that lose references if rows, columns or sheets are deleted.
 
+use cellar_base::identity::LogId;
 use cellar_snapshot::dependents::{
     DependentBounds, DependentFormulas, DependentSearch, SearchStep, SearchedState, SheetArea,
 };
-
-use cellar_base::identity::LogId;
 use cellar_snapshot::objects::Objects;
 
 use super::{LogError, View};

@@ -18,8 +18,7 @@ pub(super) enum AnchorResult {
 
 /// Places results in the order of their anchors: by sheet, row and column. A result fits if all cells
 /// that it fills are blank, no result before it fills one of them, and all results up to it are not
-/// too large. `content_in` returns a cell of
-/// an area that is not blank, other than the first one.
+/// too large. `content_in` returns a cell of an area that is not blank, other than the first one.
 pub(super) fn place(
     results: BTreeMap<CellKey, AnchorResult>,
     cyclic: &BTreeSet<CellKey>,
