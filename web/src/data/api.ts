@@ -1,0 +1,131 @@
+/** The requests of the HTTP API that the data layer sends, for one spreadsheet. */
+
+import * as replies from "./decode-replies";
+import { Http, type HttpOptions } from "./http";
+import { MalformedReply } from "./decode";
+import { MAX_PAGES_PER_LOAD } from "./limits";
+import type { Range } from "./types";
+import type * as wire from "./wire";
+
+export interface AppendRequest {
+  client_id: string;
+  incarnation: number;
+  acked_id: number;
+  mutations: wire.SentMutation[];
+}
+
+export interface CellsQuery {
+  sheet: string;
+  range: Range;
+  at: number;
+  signal?: AbortSignal;
+}
+
+export class Api {
+  readonly #http: Http;
+  readonly #path: string;
+  #headTag: string | null = null;
+  #lastHead: wire.HeadReply | null = null;
+
+  constructor(options: HttpOptions & { spreadsheet: string }) {
+    this.#http = new Http(options);
+    this.#path = `/spreadsheets/${encodeURIComponent(options.spreadsheet)}`;
+  }
+
+  /** Lists the sheets at a position that is at least `minPosition`. */
+  async sheets(minPosition?: number, signal?: AbortSignal): Promise<wire.SheetsReply> {
+    return this.#get("/sheets", { min_position: minPosition }, replies.decodeSheets, signal);
+  }
+
+  async role(signal?: AbortSignal): Promise<wire.Role> {
+    return this.#get("/details", {}, replies.decodeRole, signal);
+  }
+
+  async entries(after: number, signal?: AbortSignal): Promise<wire.EntriesReply> {
+    return this.#get("/entries", { after }, replies.decodeEntries, signal);
+  }
+
+  /** Returns the newest position. An unchanged one costs the server no body. */
+  async head(signal?: AbortSignal): Promise<wire.HeadReply> {
+    const headers = this.#headTag === null ? {} : { "if-none-match": this.#headTag };
+    const path = `${this.#path}/head`;
+    const reply = await this.#http.send({
+      path,
+      headers,
+      repeatable: false,
+      decode: replies.decodeHead,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const head = reply.body ?? this.#lastHead;
+    if (head === null) throw new MalformedReply("the server answered 304 to the first request");
+    this.#headTag = reply.body === null ? this.#headTag : reply.etag;
+    this.#lastHead = head;
+    return head;
+  }
+
+  /** Reads all pages of a range at one position. */
+  async cells(query: CellsQuery): Promise<wire.CellsReply> {
+    let merged: wire.CellsReply | null = null;
+    for (let page = 0; page < MAX_PAGES_PER_LOAD; page += 1) {
+      const cursor: string | undefined = merged?.next;
+      const parameters = { sheet: query.sheet, range: rangeText(query.range), at: query.at, cursor };
+      const reply: wire.CellsReply = await this.#get("/cells", parameters, replies.decodeCells, query.signal);
+      merged = merged === null ? reply : appendPage(merged, reply);
+      if (reply.next === undefined) return merged;
+    }
+    throw new MalformedReply("the cells have too many pages");
+  }
+
+  /** Appends mutations. The caller repeats it unchanged until it is answered. */
+  async append(request: AppendRequest, signal?: AbortSignal): Promise<wire.AppendReply> {
+    const reply = await this.#http.send({
+      path: `${this.#path}/entries`,
+      body: request,
+      repeatable: false,
+      decode: replies.decodeAppend,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return present(reply.body);
+  }
+
+  async #get<T>(
+    path: string,
+    query: Record<string, string | number | undefined>,
+    decode: (body: unknown) => T,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const request = { path: this.#path + path, query, decode, repeatable: true };
+    const reply = await this.#http.send(signal === undefined ? request : { ...request, signal });
+    return present(reply.body);
+  }
+}
+
+function present<T>(body: T | null): T {
+  if (body === null) throw new MalformedReply("the server answered 304 to a request without a tag");
+  return body;
+}
+
+function appendPage(earlier: wire.CellsReply, page: wire.CellsReply): wire.CellsReply {
+  if (page.position !== earlier.position || page.sheet !== earlier.sheet) {
+    throw new MalformedReply("a page of cells is of another state than the first page");
+  }
+  const { formats, extent } = earlier;
+  return { ...page, formats, extent, cells: earlier.cells.concat(page.cells) };
+}
+
+/** Returns the letters of a column, such as `AB` for 27. */
+export function columnName(column: number): string {
+  const LETTERS = 26;
+  const FIRST_LETTER = 65;
+  let name = "";
+  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / LETTERS)) {
+    name = String.fromCharCode(FIRST_LETTER + ((rest - 1) % LETTERS)) + name;
+  }
+  return name;
+}
+
+/** Returns a range such as `A1:T50`. */
+export function rangeText({ firstRow, rowCount, firstColumn, columnCount }: Range): string {
+  const first = `${columnName(firstColumn)}${firstRow + 1}`;
+  return `${first}:${columnName(firstColumn + columnCount - 1)}${firstRow + rowCount}`;
+}

@@ -1,0 +1,124 @@
+/** The state of the spreadsheet at one position of the log, as far as it is loaded. */
+
+import type { StoredCell } from "./block";
+import { BlockCache } from "./block-cache";
+import { extentAfter } from "./overlay";
+import { committedOf } from "./pending";
+import { axisChangeOf } from "./space-map";
+import { displayText } from "./text";
+import type { Range, SheetInfo } from "./types";
+import { withoutAbsent } from "./decode";
+import type { CellEdit, Entry, Operation, SheetsReply } from "./wire";
+
+/** What an entry changed. */
+export interface EntryEffect {
+  moves: boolean;
+  /** Whether the list of sheets must be loaded again. */
+  sheets: boolean;
+  /** The changed cells by sheet; null if they are not known. */
+  cells: { sheet: number; range: Range }[] | null;
+}
+
+export class CanonicalState {
+  sheets: SheetInfo[] = [];
+  position = 0;
+  incarnation = 0;
+  /** Whether the last entry ends its segment; undefined if its kind is not known. */
+  endsSegment: boolean | undefined;
+  readonly cache = new BlockCache();
+  /** The last position that changed anything. A reply of an earlier position is dropped. */
+  changedAt = 0;
+
+  /** Replaces everything with the newest state. */
+  reset(reply: SheetsReply): void {
+    this.cache.clear();
+    this.sheets = reply.sheets;
+    this.position = reply.position;
+    this.changedAt = reply.position;
+    this.incarnation = reply.incarnation;
+    this.endsSegment = undefined;
+  }
+
+  info(sheet: number): SheetInfo | undefined {
+    return this.sheets.find((info) => info.sheet === sheet);
+  }
+
+  /** Applies the next entry. */
+  apply(entry: Entry): EntryEffect {
+    const effect: EntryEffect = { moves: false, sheets: entry.isExternal, cells: entry.isExternal ? null : [] };
+    for (const operation of entry.mutations.flatMap(committedOf)) this.#applyOperation(operation, effect);
+    this.position = entry.position;
+    this.endsSegment = entry.kind === "endSegment";
+    const isUnchanged = !effect.moves && !effect.sheets && effect.cells?.length === 0;
+    if (isUnchanged) return effect;
+    this.changedAt = entry.position;
+    // Any edit may change results of formulas, which only the server calculates.
+    const isAllUnknown = effect.cells === null;
+    this.cache.markOutdated((block) => isAllUnknown || block.hasResults);
+    return effect;
+  }
+
+  #applyOperation(operation: Operation, effect: EntryEffect): void {
+    const { cache } = this;
+    const change = axisChangeOf(operation);
+    if (change !== undefined) {
+      cache.move(change.sheet, change.axis, change.map);
+      effect.moves = true;
+    } else if (operation.kind === "setCells") {
+      for (const edit of operation.cells) {
+        cache.update(operation.sheet, edit.row, edit.column, (cell) => editedCell(cell, edit));
+      }
+      const range = boundsOf(operation.cells);
+      effect.cells?.push({ sheet: operation.sheet, range });
+    } else if (operation.kind === "clearRange") {
+      cache.updateRanges(operation.sheet, operation.rows, operation.columns, clearedCell);
+      effect.cells = null;
+    } else if (operation.kind === "other") {
+      effect.sheets = true;
+      effect.cells = null;
+    }
+    if ("sheet" in operation) this.#extend(operation.sheet, operation);
+  }
+
+  #extend(sheet: number, operation: Operation): void {
+    this.sheets = this.sheets.map((info) =>
+      info.sheet === sheet ? { ...info, extent: extentAfter(info.extent, operation) } : info,
+    );
+  }
+
+  setExtent(sheet: number, extent: SheetInfo["extent"]): void {
+    this.sheets = this.sheets.map((info) => (info.sheet === sheet ? { ...info, extent } : info));
+  }
+}
+
+/** Returns a cell after an edit, or undefined if it is blank. */
+export function editedCell(cell: StoredCell | undefined, edit: CellEdit): StoredCell | undefined {
+  const format = edit.format ?? cell?.format;
+  if (edit.value === undefined && edit.formula === undefined) {
+    if (cell === undefined) return undefined;
+    const text = cell.formula !== undefined && cell.stale === true ? cell.text : displayText(cell.value, format);
+    return withoutAbsent<StoredCell>({ ...cell, format, text });
+  }
+  if (edit.formula !== undefined) {
+    // Its value is not known yet, so that the formula itself is displayed.
+    const { formula } = edit;
+    return withoutAbsent<StoredCell>({ value: null, text: formula, formula, format, stale: true });
+  }
+  const value = edit.value ?? null;
+  if (value === null && format === undefined) return undefined;
+  return withoutAbsent<StoredCell>({ value, text: displayText(value, format), format });
+}
+
+function clearedCell(cell?: StoredCell): StoredCell | undefined {
+  return cell?.format === undefined ? undefined : { value: null, text: "", format: cell.format };
+}
+
+export function boundsOf(cells: readonly { row: number; column: number }[]): Range {
+  let [top, left, bottom, right] = [Infinity, Infinity, 0, 0];
+  for (const { row, column } of cells) {
+    [top, left] = [Math.min(top, row), Math.min(left, column)];
+    [bottom, right] = [Math.max(bottom, row + 1), Math.max(right, column + 1)];
+  }
+  if (cells.length === 0) return { firstRow: 0, rowCount: 0, firstColumn: 0, columnCount: 0 };
+  return { firstRow: top, rowCount: bottom - top, firstColumn: left, columnCount: right - left };
+}

@@ -1,0 +1,7 @@
+/** The data layer of Cellar's web client. */
+
+export type * from "./types";
+export { openSheet, type OpenedSheet, type OpenOptions, type UnsentEdits } from "./open-sheet";
+export type { HintSource } from "./live";
+export { parseInput } from "./input";
+export { columnName, rangeText } from "./api";

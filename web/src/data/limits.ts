@@ -1,0 +1,33 @@
+/** Limits of the data layer. Those of the server have the same values as in `core/base`. */
+
+export const MAX_ROWS = 2 ** 30;
+export const MAX_COLUMNS = 2 ** 22;
+export const MAX_INSERTED_LINES = 2 ** 20;
+export const MAX_CELLS_PER_EDIT = 10_000;
+export const MAX_MUTATIONS_PER_REQUEST = 1_000;
+/** Larger edits would need an uploaded body, which this client does not write. */
+export const MAX_REQUEST_BYTES = 256 * 1024;
+export const MAX_TEXT_LENGTH = 65_536;
+
+export const BLOCK_ROWS = 128;
+/** At most 32: a block stores the loaded columns of a row as bits of one number. */
+export const BLOCK_COLUMNS = 32;
+export const MAX_CACHED_CELLS = 200_000;
+/** What an empty block counts in the cache, so that blank areas are bounded too. */
+export const BLOCK_OVERHEAD_CELLS = 16;
+export const MAX_CONCURRENT_LOADS = 4;
+/** Adjacent missing blocks that one request loads. */
+export const MAX_BLOCKS_PER_REQUEST = 4;
+/** A server that never ends a list of pages must not keep the client busy for ever. */
+export const MAX_PAGES_PER_LOAD = 64;
+
+export const POLL_MIN_MS = 1_000;
+export const POLL_MAX_MS = 60_000;
+export const REQUEST_TIMEOUT_MS = 20_000;
+export const MAX_ATTEMPTS = 4;
+/** After this many entries, loading the sheet again is cheaper than applying them. */
+export const MAX_ENTRIES_TO_CATCH_UP = 5_000;
+export const MAX_PENDING_EDITS = 1_000;
+/** Without Web Locks, the edits of another tab count as abandoned after this time. */
+export const ABANDONED_AFTER_MS = 60_000;
+export const RECOVERY_INTERVAL_MS = 300_000;

@@ -1,0 +1,170 @@
+/** Loads blocks that a view needs, the most important first, and ends loads that it needs no more. */
+
+import type { Api } from "./api";
+import { AbortedError } from "./api-error";
+import { jitteredDelayMs, type Random } from "./backoff";
+import { Block, blockKey, placeOf, type BlockPlace, type StoredCell } from "./block";
+import type { CanonicalState } from "./canonical";
+import { MalformedReply, withoutAbsent } from "./decode";
+import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_BLOCKS_PER_REQUEST, MAX_CONCURRENT_LOADS, POLL_MAX_MS } from "./limits";
+import { displayText } from "./text";
+import type { Range } from "./types";
+import type { CellsReply, RangeFormat, WireCell } from "./wire";
+
+export interface LoaderEvents {
+  loaded(sheet: number, range: Range, hasNewExtent: boolean): void;
+  failed(error: unknown): void;
+}
+
+interface Load {
+  places: BlockPlace[];
+  abort: AbortController;
+}
+
+export class Loader {
+  #wanted: BlockPlace[] = [];
+  readonly #loads = new Set<Load>();
+  #failures = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly api: Api,
+    private readonly state: CanonicalState,
+    private readonly events: LoaderEvents,
+    private readonly random: Random,
+  ) {}
+
+  /** Sets the blocks that are needed, the most important first. */
+  want(places: readonly BlockPlace[]): void {
+    this.#wanted = [...places];
+    const keys = new Set(places.map(blockKey));
+    for (const load of this.#loads) {
+      if (!load.places.some((place) => keys.has(blockKey(place)))) load.abort.abort();
+    }
+    // Used in reverse, so that the most important block is dropped last.
+    for (const place of [...places].reverse()) this.state.cache.touch(place);
+    this.run();
+  }
+
+  /** Starts the loads that are missing. */
+  run(): void {
+    if (this.#timer !== undefined) return;
+    while (this.#loads.size < MAX_CONCURRENT_LOADS) {
+      const places = this.#nextPlaces();
+      if (places.length === 0) return;
+      const load = { places, abort: new AbortController() };
+      this.#loads.add(load);
+      void this.#load(load);
+    }
+  }
+
+  close(): void {
+    this.#wanted = [];
+    clearTimeout(this.#timer);
+    for (const load of this.#loads) load.abort.abort();
+  }
+
+  /** Returns adjacent blocks of one row of blocks. */
+  #nextPlaces(): BlockPlace[] {
+    const loading = new Set([...this.#loads].filter(({ abort }) => !abort.signal.aborted).flatMap(({ places }) => places.map(blockKey)));
+    const missing = this.#wanted.filter((place) => this.needsLoad(place) && !loading.has(blockKey(place)));
+    const [first] = missing;
+    if (first === undefined) return [];
+    const places = [first];
+    for (let next = first.columnBlock + 1; places.length < MAX_BLOCKS_PER_REQUEST; next += 1) {
+      const isNext = (place: BlockPlace) => place.columnBlock === next && place.rowBlock === first.rowBlock;
+      const found = missing.find((place) => isNext(place) && place.sheet === first.sheet);
+      if (found === undefined) break;
+      places.push(found);
+    }
+    return places;
+  }
+
+  /** Blocks outside the used range are blank and need no request. */
+  needsLoad(place: BlockPlace): boolean {
+    const extent = this.state.info(place.sheet)?.extent;
+    const isOutside =
+      extent === undefined ||
+      place.rowBlock * BLOCK_ROWS >= extent.rows ||
+      place.columnBlock * BLOCK_COLUMNS >= extent.columns;
+    const block = this.state.cache.block(place);
+    return !isOutside && (block === undefined || block.isOutdated || !block.isComplete());
+  }
+
+  async #load(load: Load): Promise<void> {
+    try {
+      await this.#loadBlocks(load);
+      this.#failures = 0;
+    } catch (error) {
+      if (!(error instanceof AbortedError) && !load.abort.signal.aborted) this.#pause(error);
+    } finally {
+      this.#loads.delete(load);
+      this.run();
+    }
+  }
+
+  #pause(error: unknown): void {
+    const BASE_MS = 500;
+    this.#failures += 1;
+    const delayMs = jitteredDelayMs(this.#failures, BASE_MS, POLL_MAX_MS, this.random);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.run();
+    }, BASE_MS + delayMs);
+    this.events.failed(error);
+  }
+
+  async #loadBlocks({ places, abort }: Load): Promise<void> {
+    const { state } = this;
+    const sheet = places[0]?.sheet ?? 0;
+    const info = state.info(sheet);
+    if (info === undefined) return;
+    const { position: at, incarnation } = state;
+    const range = rangeOf(places);
+    const reply = await this.api.cells({ sheet: info.name, range, at, signal: abort.signal });
+    if (abort.signal.aborted) return;
+    if (reply.position !== at || reply.sheet !== sheet) {
+      throw new MalformedReply("the cells are of another state or sheet than requested");
+    }
+    // Entries arrived meanwhile: these cells may be outdated or have moved, so load again.
+    if (state.changedAt > at || state.incarnation !== incarnation) return;
+    const { rows, columns } = state.info(sheet)?.extent ?? reply.extent;
+    const hasNewExtent = rows !== reply.extent.rows || columns !== reply.extent.columns;
+    state.setExtent(sheet, reply.extent);
+    for (const block of blocksOf(places, reply)) state.cache.put(block);
+    this.events.loaded(sheet, range, hasNewExtent);
+  }
+}
+
+function rangeOf(places: readonly BlockPlace[]): Range {
+  const first = places[0] ?? { rowBlock: 0, columnBlock: 0 };
+  return {
+    firstRow: first.rowBlock * BLOCK_ROWS,
+    rowCount: BLOCK_ROWS,
+    firstColumn: first.columnBlock * BLOCK_COLUMNS,
+    columnCount: places.length * BLOCK_COLUMNS,
+  };
+}
+
+function blocksOf(places: readonly BlockPlace[], reply: CellsReply): Block[] {
+  const blocks = new Map(places.map((place) => [blockKey(place), new Block(place)]));
+  for (const block of blocks.values()) block.markAllLoaded();
+  for (const cell of reply.cells) {
+    // A cell outside the requested range has no block and is ignored.
+    const block = blocks.get(blockKey(placeOf(reply.sheet, cell.row, cell.column)));
+    block?.set(cell.row, cell.column, storedCell(cell, reply.formats));
+  }
+  return [...blocks.values()];
+}
+
+function storedCell({ row, column, ...cell }: WireCell, formats: readonly RangeFormat[]): StoredCell {
+  const contains = (spans: RangeFormat["rows"], index: number) =>
+    spans.some(({ first, count }) => first <= index && index < first + count);
+  // The newest range format is last. A format of the cell itself is more specific.
+  const ofRange = formats.findLast(({ rows, columns }) => contains(rows, row) && contains(columns, column));
+  const format = cell.format ?? ofRange?.format;
+  const isWaiting = cell.value === null && cell.stale === true && cell.formula !== undefined;
+  const text = isWaiting ? (cell.formula ?? "") : displayText(cell.value, format);
+  return withoutAbsent<StoredCell>({ ...cell, format, text });
+}

@@ -1,0 +1,137 @@
+/** Opens a spreadsheet: reads, edits and follows it, online and offline. */
+
+import { Api } from "./api";
+import type { Random } from "./backoff";
+import { identityOf } from "./identity";
+import { RECOVERY_INTERVAL_MS } from "./limits";
+import { BROWSER_HINTS, LiveUpdates, type HintSource } from "./live";
+import { Outbox } from "./outbox";
+import type { OutboxEvents, OutboxScope } from "./outbox-context";
+import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
+import { holdClientLock, recoverAbandoned } from "./recovery";
+import { Session } from "./session";
+import { sheetInterface } from "./sheet-interface";
+import { Source } from "./source";
+import type { SheetSource } from "./types";
+
+export interface OpenOptions {
+  /** URL of the stack, such as `https://example.com`. */
+  url: string;
+  spreadsheet: string;
+  /** Returns the bearer token: of the user, or of a share link (`cellar-link.…`). */
+  getToken: () => string | Promise<string>;
+  /** Names the user. By default, it is read from the token. Must not be a secret. */
+  identity?: string;
+  fetch?: typeof fetch;
+  store?: OutboxStore;
+  hints?: readonly HintSource[];
+  random?: Random;
+  now?: () => number;
+}
+
+export interface UnsentEdits {
+  pending: readonly StoredEdit[];
+  /** Edits that may have been made, but cannot be sent again. */
+  setAside: readonly SetAsideEdit[];
+}
+
+export interface OpenedSheet extends SheetSource {
+  /** Returns the edits that the server does not have for certain, for a download as JSON. */
+  unsentEdits(): Promise<UnsentEdits>;
+  /** Checks for news now. */
+  refresh(): void;
+}
+
+interface Parts {
+  api: Api;
+  store: OutboxStore;
+  scope: OutboxScope;
+  random: Random;
+  now: () => number;
+  source: Source;
+  live: LiveUpdates;
+}
+
+/** Creates the outbox and holds the lock of its client. Returns a function that releases it. */
+function startOutbox({ api, store, scope, random, now, source, live }: Parts): () => void {
+  const locks = lockManager();
+  let release: () => void = () => undefined;
+  const holdLock = (client: string) => {
+    release();
+    release = holdClientLock(locks, client);
+  };
+  const { session } = source;
+  const events: OutboxEvents = {
+    answered(results) {
+      session.answered(results);
+      live.wake();
+    },
+    startOver() {
+      session.startOver();
+      live.wake();
+    },
+    clientChanged: holdLock,
+    changed: () => source.emit({ kind: "status" }),
+  };
+  session.outbox = new Outbox({ api, store, scope, random, now, events });
+  holdLock(session.outbox.client);
+  return () => release();
+}
+
+/** Sends the edits of closed tabs, now and from time to time. Returns a function that ends it. */
+function startRecovery({ api, store, scope, now, source }: Parts): () => void {
+  const context = { api, store, scope, now, locks: lockManager(), adopt: (op: unknown) => source.addJson(op) };
+  const recover = () => {
+    // Without storage there is nothing to recover.
+    recoverAbandoned(context, source.session.outbox.client).catch(() => undefined);
+  };
+  recover();
+  const timer = setInterval(recover, RECOVERY_INTERVAL_MS);
+  return () => clearInterval(timer);
+}
+
+/** Web Locks exist in secure contexts only. */
+function lockManager(): LockManager | undefined {
+  return (globalThis.navigator as Navigator | undefined)?.locks;
+}
+
+async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdits> {
+  const { outbox } = source.session;
+  const stored = await store.setAsideEdits().catch((): SetAsideEdit[] => []);
+  const isOwn = ({ stack, spreadsheet, identity }: SetAsideEdit) =>
+    stack === scope.stack && spreadsheet === scope.spreadsheet && identity === scope.identity;
+  const byKey = new Map(outbox.lost.concat(stored.filter(isOwn)).map((edit) => [`${edit.client}:${edit.id}`, edit]));
+  return { pending: outbox.queued, setAside: [...byKey.values()] };
+}
+
+/**
+ * Opens a spreadsheet. Resolves after the first attempt to load it, also if that fails: `status`
+ * then has the problem, and further attempts follow.
+ */
+export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
+  const { random = Math.random, now = Date.now, url: stack, spreadsheet } = options;
+  const api = new Api(options);
+  const store = options.store ?? new IndexedDbStore("cellar-outbox");
+  const identity = options.identity ?? (await identityOf(options.getToken));
+  const scope: OutboxScope = { stack, spreadsheet, identity };
+  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
+  const { session } = source;
+  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS]);
+  source.live = live;
+  const parts: Parts = { api, store, scope, random, now, source, live };
+  const releaseLock = startOutbox(parts);
+  await session.check();
+  live.wake();
+  const endRecovery = startRecovery(parts);
+  const end = () => {
+    endRecovery();
+    source.close();
+    live.close();
+    session.outbox.close();
+    session.close();
+    releaseLock();
+    // A store that the caller passed may be in use elsewhere.
+    if (options.store === undefined) store.close();
+  };
+  return sheetInterface(source, { unsentEdits: () => unsentEditsOf(parts), end });
+}

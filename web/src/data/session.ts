@@ -1,0 +1,183 @@
+/** Keeps the displayed state, the outbox and the server in step. */
+
+import { AbortedError, isTransient, messageOf, ProblemError } from "./api-error";
+import type { Api } from "./api";
+import type { PollEvent } from "./backoff";
+import type { Outbox } from "./outbox";
+import type { StoredEdit } from "./outbox-store";
+import { decodeOperation } from "./decode-operation";
+import { Follower } from "./follower";
+import { UndoHistory } from "./history";
+import { OwnEntries } from "./own-edits";
+import type { SheetChange } from "./types";
+import { View } from "./view";
+import type { Entry, MutationResult, Role } from "./wire";
+
+export interface SessionEvents {
+  emit(change: SheetChange): void;
+  /** The cache changed: blocks may have to be loaded again. */
+  cacheChanged(): void;
+}
+
+export class Session {
+  readonly view = new View();
+  readonly history = new UndoHistory();
+  readonly #own = new OwnEntries();
+  readonly #follower: Follower;
+  readonly #abort = new AbortController();
+  outbox!: Outbox;
+  role: Role = "viewer";
+  isOnline = false;
+  isOpen = false;
+  problem: string | null = null;
+  /** Why the server rejected an edit, until the next edit. */
+  rejection: string | null = null;
+  /** Answered edits and their positions, shown until their entries are read. */
+  readonly #answered = new Map<number, number>();
+  #mustReload = true;
+  #mustReloadSheets = false;
+  #mustRestart = false;
+
+  constructor(
+    private readonly api: Api,
+    private readonly events: SessionEvents,
+  ) {
+    this.#follower = new Follower(api, this.view.canonical, {
+      entry: (entry) => this.#applyEntry(entry),
+      // Predictions need all entries after the bases of the pending edits.
+      mayReload: () => this.view.pending.length === 0 && this.outbox.queued.length === 0,
+    });
+  }
+
+  /** Reads what is new. Never throws. */
+  async check(): Promise<PollEvent> {
+    try {
+      const event = this.#mustReload ? await this.#reload() : await this.#catchUp();
+      this.isOnline = true;
+      this.problem = null;
+      this.events.emit({ kind: "status" });
+      return event;
+    } catch (error) {
+      if (!(error instanceof AbortedError)) this.noteFailure(error);
+      return "failed";
+    }
+  }
+
+  noteFailure(error: unknown): void {
+    // A server that answers with a problem is online, but cannot be used as it is.
+    this.isOnline = error instanceof ProblemError && !isTransient(error);
+    this.problem = this.isOnline || !isTransient(error) ? messageOf(error) : null;
+    this.events.emit({ kind: "status" });
+  }
+
+  async #catchUp(): Promise<PollEvent> {
+    if (this.#mustReloadSheets) await this.#reloadSheets();
+    const before = this.view.canonical.position;
+    const result = await this.#follower.catchUp(this.#abort.signal).finally(() => {
+      // Once for all entries: each would start loads that the next one makes useless.
+      if (this.view.canonical.position !== before) this.events.cacheChanged();
+    });
+    if (result === "reload") return this.#reload();
+    return result === "changed" ? "active" : "quiet";
+  }
+
+  async #reload(): Promise<PollEvent> {
+    this.#mustReload = true;
+    const signal = this.#abort.signal;
+    const isFirst = !this.isOpen;
+    if (isFirst) this.role = await this.api.role(signal);
+    const { canonical } = this.view;
+    const reply = await this.api.sheets(undefined, signal);
+    canonical.reset(reply);
+    this.isOpen = true;
+    this.#mustReload = false;
+    // The entries in between were not read, so pending edits cannot be placed any more.
+    if (this.#mustRestart || !isFirst) await this.#restart();
+    this.view.rebuild();
+    this.events.emit({ kind: "sheets" });
+    this.events.cacheChanged();
+    return "active";
+  }
+
+  /** Continues as a new client. What the server may have is set aside by the outbox. */
+  async #restart(): Promise<void> {
+    this.#mustRestart = false;
+    const { position, incarnation } = this.view.canonical;
+    this.#own.reset();
+    this.#answered.clear();
+    this.history.reset("The sheet was loaded again; earlier edits cannot be undone here");
+    await this.outbox.restart(position, incarnation);
+    this.view.replace(this.outbox.queued.map(pendingOf));
+  }
+
+  #applyEntry(entry: Entry): boolean {
+    const ownership = this.#own.ownershipOf(entry, this.outbox.attempted);
+    if (ownership === "unknown") return false;
+    const { canonical } = this.view;
+    const effect = canonical.apply(entry);
+    this.view.noteEntry(entry, ownership === "own");
+    for (const [id, position] of this.#answered) {
+      if (position <= entry.position) this.#confirm(id);
+    }
+    this.view.rebuild();
+    if (effect.sheets) void this.#reloadSheets();
+    this.#emitEffect(effect);
+    return true;
+  }
+
+  #confirm(id: number): void {
+    this.#answered.delete(id);
+    // Usually its entry has removed it already.
+    this.view.remove(id);
+  }
+
+  #emitEffect(effect: ReturnType<View["canonical"]["apply"]>): void {
+    const hasMoves = effect.moves || this.view.pending.some(({ op }) => "spans" in op || "before" in op);
+    if (hasMoves || effect.cells === null) this.events.emit({ kind: "layout" });
+    else if (effect.cells.length > 0) {
+      this.events.emit({ kind: "cells", ranges: effect.cells.map(({ range }) => range) });
+    }
+  }
+
+  /** Reads names, order and used ranges again, without the cells. */
+  async #reloadSheets(): Promise<void> {
+    this.#mustReloadSheets = false;
+    try {
+      const { canonical } = this.view;
+      const reply = await this.api.sheets(canonical.position, this.#abort.signal);
+      if (reply.incarnation !== canonical.incarnation) return;
+      canonical.sheets = reply.sheets;
+      this.view.rebuild();
+      this.events.emit({ kind: "sheets" });
+      this.events.cacheChanged();
+    } catch (error) {
+      this.#mustReloadSheets = !(error instanceof AbortedError);
+    }
+  }
+
+  /** Handles the answers of the server to own edits. Their entries are read afterwards. */
+  answered(results: readonly MutationResult[]): void {
+    this.#own.addAnswers(results);
+    const { position: known } = this.view.canonical;
+    for (const result of results) {
+      this.history.answer(result);
+      if (result.position === undefined || result.position <= known) this.view.remove(result.id);
+      else this.#answered.set(result.id, result.position);
+      if (result.rejection !== undefined) this.rejection = result.rejection;
+    }
+    this.events.emit({ kind: "status" });
+  }
+
+  startOver(): void {
+    this.#mustRestart = true;
+    this.#mustReload = true;
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+}
+
+export function pendingOf(edit: StoredEdit) {
+  return { id: edit.id, base: edit.base, op: decodeOperation(edit.op) };
+}

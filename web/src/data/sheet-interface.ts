@@ -1,0 +1,43 @@
+/** The object that `openSheet` returns. */
+
+import type { OpenedSheet } from "./open-sheet";
+import type { Source } from "./source";
+import { redoLast, undoLast } from "./undo";
+
+interface OpenerParts {
+  unsentEdits: OpenedSheet["unsentEdits"];
+  end: () => void;
+}
+
+export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts): OpenedSheet {
+  const { view } = source.session;
+  return {
+    get sheets() {
+      return source.sheets;
+    },
+    get sheet() {
+      return source.sheet;
+    },
+    get extent() {
+      return source.extent;
+    },
+    get status() {
+      return source.status;
+    },
+    selectSheet: (sheet) => source.selectSheet(sheet),
+    cellAt: (row, column) => view.cell(source.sheet, row, column),
+    isLoaded: (row, column) => view.isLoaded(source.sheet, row, column),
+    request: (range) => source.request(range),
+    subscribe: (listener) => source.subscribe(listener),
+    setCells: (inputs) => source.setCells(inputs),
+    insertRows: (before, count) => source.insert("insertRows", before, count),
+    deleteRows: (first, count) => source.delete("deleteRows", first, count),
+    insertColumns: (before, count) => source.insert("insertColumns", before, count),
+    deleteColumns: (first, count) => source.delete("deleteColumns", first, count),
+    undo: () => undoLast(source),
+    redo: () => redoLast(source),
+    unsentEdits,
+    refresh: () => source.live.wake(),
+    close: end,
+  };
+}

@@ -1,0 +1,196 @@
+/** The interface that a view of the spreadsheet uses. */
+
+import type { Api } from "./api";
+import type { Random } from "./backoff";
+import { boundsOf } from "./canonical";
+import { decodeOperation } from "./decode-operation";
+import { cellsOperations, deletion, insertion } from "./edits";
+import { MAX_PENDING_EDITS } from "./limits";
+import type { LiveUpdates } from "./live";
+import { Loader } from "./loader";
+import { positionText } from "./position";
+import { pendingOf, type Session, type SessionEvents } from "./session";
+import { SpaceMap, transform } from "./space-map";
+import type { CellInput, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
+import { clampRange, sourceRange, wantedBlocks } from "./window";
+import { operationToJson, type Operation } from "./wire";
+import { IN_MEMORY_ONLY, LOST_EDITS } from "./undo";
+
+interface SourceOptions {
+  api: Api;
+  random: Random;
+  now: () => number;
+  makeSession: (events: SessionEvents) => Session;
+}
+
+export class Source {
+  readonly session: Session;
+  live!: LiveUpdates;
+  readonly #loader: Loader;
+  readonly #listeners = new Set<(change: SheetChange) => void>();
+  #sheet: number | null = null;
+  #range: Range | null = null;
+  /** Edits that are being stored, so that the user does not see them yet. */
+  #unshown: Operation[] = [];
+  #inputProblem: string | null = null;
+
+  constructor(private readonly options: SourceOptions) {
+    this.session = options.makeSession({
+      emit: (change) => this.emit(change),
+      cacheChanged: () => this.#reload(),
+    });
+    const events = {
+      loaded: (sheet: number, range: Range, hasNewExtent: boolean) => {
+        if (hasNewExtent) this.session.view.rebuild();
+        if (hasNewExtent) this.emit({ kind: "sheets" });
+        // Pending inserts and deletes display the range elsewhere.
+        const isMoved = this.session.view.pending.some(({ op }) => op.kind !== "setCells");
+        if (sheet === this.sheet) this.emit(isMoved ? { kind: "layout" } : { kind: "cells", ranges: [range] });
+      },
+      failed: (error: unknown) => {
+        this.session.noteFailure(error);
+        // The sheet may have been renamed or deleted.
+        this.live.wake();
+      },
+    };
+    this.#loader = new Loader(options.api, this.session.view.canonical, events, options.random);
+  }
+
+  get sheets(): SheetInfo[] {
+    const { view } = this.session;
+    return view.canonical.sheets.map((info) => ({ ...info, extent: view.extent(info.sheet) }));
+  }
+
+  get sheet(): number {
+    const { sheets } = this.session.view.canonical;
+    const isThere = sheets.some((info) => info.sheet === this.#sheet);
+    return isThere && this.#sheet !== null ? this.#sheet : (sheets[0]?.sheet ?? 0);
+  }
+
+  get extent(): Extent {
+    return this.session.view.extent(this.sheet);
+  }
+
+  get status(): SheetStatus {
+    const { session } = this;
+    const { outbox, view } = session;
+    const pending = Math.max(view.pending.length, outbox.queued.length) + this.#unshown.length;
+    const oldest = outbox.queued[0];
+    const lost = outbox.lost.length > 0 ? LOST_EDITS : null;
+    const problem = this.#inputProblem ?? session.rejection ?? session.problem ?? outbox.sendProblem ?? lost;
+    return {
+      position: positionText(view.canonical.position),
+      pending,
+      oldestPendingMs: oldest === undefined ? null : Math.max(0, this.options.now() - oldest.createdMs),
+      isOnline: session.isOnline && !outbox.isUnreachable,
+      role: session.role,
+      problem: problem ?? (outbox.isMemoryOnly && pending > 0 ? IN_MEMORY_ONLY : null),
+    };
+  }
+
+  emit(change: SheetChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        // A listener's fault must not stop the data layer, but must be seen.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  subscribe(listener: (change: SheetChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#loader.close();
+    this.#listeners.clear();
+  }
+
+  selectSheet(sheet: number): void {
+    this.#sheet = sheet;
+    this.#range = null;
+    this.emit({ kind: "layout" });
+  }
+
+  request(range: Range): void {
+    const previous = this.#range;
+    this.#range = clampRange(range);
+    this.#load(previous);
+  }
+
+  #reload(): void {
+    if (this.#range !== null) this.#load(null);
+  }
+
+  #load(previous: Range | null): void {
+    const { sheet } = this;
+    const shown = this.#range ?? clampRange(boundsOf([]));
+    const range = sourceRange(shown, (row, column) => this.session.view.source(sheet, row, column));
+    this.#loader.want(wantedBlocks(sheet, range, previous));
+  }
+
+  setCells(inputs: readonly CellInput[]): void {
+    this.#editAll(cellsOperations(this.sheet, inputs));
+  }
+
+  insert(kind: "insertRows" | "insertColumns", before: number, count: number): void {
+    this.#editAll(insertion(kind, this.sheet, before, count));
+  }
+
+  delete(kind: "deleteRows" | "deleteColumns", first: number, count: number): void {
+    this.#editAll(deletion(kind, this.sheet, first, count));
+  }
+
+  #editAll(operations: Operation[] | string): void {
+    if (typeof operations === "string") return this.#refuse(operations);
+    for (const operation of operations) this.edit(operation);
+  }
+
+  #refuse(problem: string | null): void {
+    this.#inputProblem = problem;
+    this.emit({ kind: "status" });
+  }
+
+  edit(operation: Operation): void {
+    const { session } = this;
+    if (!session.isOpen) return this.#refuse("The spreadsheet is not loaded yet");
+    if (session.role === "viewer") return this.#refuse("You may view this spreadsheet, but not edit it");
+    if (session.view.pending.length + this.#unshown.length >= MAX_PENDING_EDITS) {
+      return this.#refuse(`${MAX_PENDING_EDITS} edits wait for the server; try again when it responds`);
+    }
+    // The user did not see the edits that are being stored, but the server applies them first.
+    const [seen] = transform(operation, SpaceMap.IDENTITY.withForeign(this.#unshown));
+    if (seen === undefined) return;
+    if (operation.kind !== "undo") session.history.noteEdit();
+    session.rejection = null;
+    this.#refuse(null);
+    void this.#store(seen, operationToJson(seen));
+  }
+
+  /** Makes an edit again that another tab left behind. */
+  async addJson(op: unknown): Promise<void> {
+    await this.#store(decodeOperation(op), op);
+  }
+
+  async #store(operation: Operation, op: unknown): Promise<void> {
+    const { outbox, view } = this.session;
+    this.#unshown = [...this.#unshown, operation];
+    const forget = () => {
+      this.#unshown = this.#unshown.filter((other) => other !== operation);
+    };
+    await outbox.add(op, view.canonical.position, view.canonical.incarnation, (stored) => {
+      forget();
+      const moves = view.add(pendingOf(stored));
+      if (moves || operation.kind !== "setCells") this.emit({ kind: "layout" });
+      else this.emit({ kind: "cells", ranges: [boundsOf(operation.cells)] });
+      this.emit({ kind: "status" });
+      this.live.noteEdit();
+    });
+    forget();
+  }
+}

@@ -1,0 +1,87 @@
+/** The interface between the data layer and the grid, or any other view of a spreadsheet. */
+
+export type CellValue = null | number | string | boolean | { error: string };
+
+export interface Cell {
+  row: number;
+  column: number;
+  value: CellValue;
+  /** The displayed text. */
+  text: string;
+  formula?: string;
+  format?: string;
+  /** The value was not calculated after the last change. */
+  stale?: boolean;
+  note?: string;
+  filledBy?: string;
+  fills?: string;
+  /** The cell shows an edit that the server has not confirmed. */
+  pending?: boolean;
+}
+
+export interface Extent {
+  rows: number;
+  columns: number;
+}
+
+export interface SheetInfo {
+  sheet: number;
+  name: string;
+  extent: Extent;
+}
+
+export interface Range {
+  firstRow: number;
+  rowCount: number;
+  firstColumn: number;
+  columnCount: number;
+}
+
+/** A text as typed: "" clears the cell, and a leading ' keeps the rest as text. */
+export interface CellInput {
+  row: number;
+  column: number;
+  input: string;
+}
+
+export type SheetChange =
+  | { kind: "cells"; ranges: Range[] }
+  | { kind: "layout" }
+  | { kind: "sheets" }
+  | { kind: "status" };
+
+export interface SheetStatus {
+  /** Position of the displayed state, such as `0.42`. */
+  position: string;
+  /** Number of own edits that the server has not confirmed. */
+  pending: number;
+  oldestPendingMs: number | null;
+  isOnline: boolean;
+  role: "viewer" | "editor" | "owner";
+  /** A message for the user, or null. */
+  problem: string | null;
+}
+
+export interface SheetSource {
+  readonly sheets: readonly SheetInfo[];
+  readonly sheet: number;
+  readonly extent: Extent;
+  readonly status: SheetStatus;
+  selectSheet(sheet: number): void;
+  /** Reads the cache only. */
+  cellAt(row: number, column: number): Cell | undefined;
+  isLoaded(row: number, column: number): boolean;
+  /** Loads the blocks around `range`, and cancels loads that are no longer needed. */
+  request(range: Range): void;
+  /** Returns a function that ends the subscription. */
+  subscribe(listener: (change: SheetChange) => void): () => void;
+  setCells(inputs: readonly CellInput[]): void;
+  insertRows(before: number, count: number): void;
+  deleteRows(first: number, count: number): void;
+  insertColumns(before: number, count: number): void;
+  deleteColumns(first: number, count: number): void;
+  /** Undoes the last own edit. Returns a message for the user. */
+  undo(): Promise<string>;
+  redo(): Promise<string>;
+  close(): void;
+}

@@ -1,0 +1,46 @@
+/** Undo and redo of own edits. The server computes them, from the log. */
+
+import type { Source } from "./source";
+
+export const IN_MEMORY_ONLY = "Edits are kept in this tab only, because the browser does not store them";
+
+export const LOST_EDITS = "Some edits were refused or may not have been made; download them";
+
+const ANSWER_WAIT_MS = 10_000;
+const WAITING = "The undo waits for the server";
+
+/** Undoes the newest own edit: one that was not sent is removed, another one undone by the log. */
+export async function undoLast(source: Source): Promise<string> {
+  const { session } = source;
+  const removed = await session.outbox.removeNewest();
+  if (removed !== undefined) {
+    session.view.remove(removed.id);
+    source.emit({ kind: "layout" });
+    source.emit({ kind: "status" });
+    return "Removed an edit that was not sent yet";
+  }
+  if (session.outbox.queued.length > 0) return "The last edit is being sent; undo it when the server has answered";
+  const position = session.history.nextUndo();
+  if (position === undefined) return "There is nothing to undo";
+  return reverse(source, position, "undo");
+}
+
+/** Undoes the newest undo. */
+export async function redoLast(source: Source): Promise<string> {
+  const position = source.session.history.nextRedo();
+  if (position === undefined) return "There is nothing to redo";
+  return reverse(source, position, "redo");
+}
+
+function reverse(source: Source, position: number, kind: "undo" | "redo"): Promise<string> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(WAITING), ANSWER_WAIT_MS);
+    const finish = (message: string) => {
+      clearTimeout(timer);
+      resolve(message);
+    };
+    const { history, outbox } = source.session;
+    history.expect(outbox.nextId, kind, finish);
+    source.edit({ kind: "undo", position });
+  });
+}

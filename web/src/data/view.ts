@@ -1,0 +1,103 @@
+/** The displayed state: the cells of the server with the pending edits of this tab on top. */
+
+import { CanonicalState, editedCell } from "./canonical";
+import { withoutAbsent } from "./decode";
+import { Overlay } from "./overlay";
+import { addEdit, applyEntry, NO_PENDING, Predictor, removeEdit, type PendingEdit } from "./pending";
+import { movesCells } from "./viewpoint";
+import type { Cell, Extent } from "./types";
+import type { Entry } from "./wire";
+
+const NO_EXTENT: Extent = { rows: 0, columns: 0 };
+
+export class View {
+  readonly canonical = new CanonicalState();
+  #pending = NO_PENDING;
+  #overlay = new Overlay();
+  #predictor = new Predictor([]);
+  /** Whether the predictions must be made again. Many entries may arrive before the next read. */
+  #isStale = false;
+
+  get pending(): readonly PendingEdit[] {
+    return this.#pending.edits;
+  }
+
+  /** Shows a further edit. Returns whether it moves rows or columns. */
+  add(edit: PendingEdit): boolean {
+    this.#update();
+    this.#pending = addEdit(this.#pending, edit);
+    return this.#show(edit);
+  }
+
+  remove(id: number): void {
+    if (!this.#pending.edits.some((edit) => edit.id === id)) return;
+    this.#pending = removeEdit(this.#pending, id);
+    this.rebuild();
+  }
+
+  /** Adds an entry to what the predictions take into account. Call `rebuild` afterwards. */
+  noteEntry(entry: Entry, isOwn: boolean): void {
+    this.#pending = applyEntry(this.#pending, entry, isOwn);
+  }
+
+  /** Replaces the pending edits, because they belong to a new client. */
+  replace(edits: readonly PendingEdit[]): void {
+    this.#pending = { edits, changes: [] };
+    this.rebuild();
+  }
+
+  /** Predicts all pending edits from scratch, at the next read. */
+  rebuild(): void {
+    this.#isStale = true;
+  }
+
+  #update(): Overlay {
+    if (!this.#isStale) return this.#overlay;
+    this.#isStale = false;
+    this.#overlay = new Overlay();
+    this.#predictor = new Predictor(this.#pending.changes);
+    for (const edit of this.#pending.edits) this.#show(edit);
+    return this.#overlay;
+  }
+
+  #show(edit: PendingEdit): boolean {
+    const { operations } = this.#predictor.predict(edit);
+    for (const operation of operations) {
+      const info = "sheet" in operation ? this.canonical.info(operation.sheet) : undefined;
+      // An edit of a deleted sheet has no effect.
+      if (info !== undefined) this.#overlay.apply(operation, info.extent);
+    }
+    return operations.some(movesCells);
+  }
+
+  extent(sheet: number): Extent {
+    return this.#update().extent(sheet) ?? this.canonical.info(sheet)?.extent ?? NO_EXTENT;
+  }
+
+  /** Returns the server's row and column of a displayed cell, or undefined if it is inserted. */
+  source(sheet: number, row: number, column: number) {
+    return this.#update().source(sheet, row, column);
+  }
+
+  cell(sheet: number, row: number, column: number): Cell | undefined {
+    const overlay = this.#update();
+    const source = overlay.source(sheet, row, column);
+    const stored = source && this.canonical.cache.get(sheet, source.row, source.column);
+    const pending = overlay.cell(sheet, row, column);
+    if (pending === undefined) return stored && { ...stored, row, column };
+    const { hasContent, value, formula, format } = pending;
+    const content = hasContent ? withoutAbsent({ value, formula }) : {};
+    const edited = editedCell(stored, { row, column, ...content, ...withoutAbsent({ format }) });
+    // A cleared cell is returned too, so that it can be marked as pending.
+    return { ...(edited ?? { value: null, text: "" }), row, column, pending: true };
+  }
+
+  isLoaded(sheet: number, row: number, column: number): boolean {
+    const source = this.#update().source(sheet, row, column);
+    if (source === undefined) return true;
+    const info = this.canonical.info(sheet);
+    if (info === undefined) return false;
+    const isOutside = source.row >= info.extent.rows || source.column >= info.extent.columns;
+    return isOutside || this.canonical.cache.isLoaded(sheet, source.row, source.column);
+  }
+}

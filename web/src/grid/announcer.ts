@@ -1,0 +1,28 @@
+import type { SheetSource } from "../data/types";
+import { cellName, rangeName } from "./address";
+import { formatNumber } from "./cell-text";
+import { make, setText } from "./dom";
+import { currentRange, isSingleCell, type GridSize, type Selection } from "./selection";
+
+/**
+ * Tells screen readers where the user is, as text: several ignore `aria-rowcount`, or count only the rows in the
+ * document. The only place that speaks, so that nothing is heard twice.
+ */
+export class Announcer {
+  readonly element = make("div", "quiet", { "aria-live": "polite", "aria-atomic": "true" });
+
+  announce(selection: Selection, source: SheetSource, size: GridSize): void {
+    const { row, column } = selection.active;
+    const cell = source.cellAt(row, column);
+    const content = cell ? cell.text || "blank" : source.isLoaded(row, column) ? "blank" : "loading";
+    const marks = [cell?.stale ? "stale" : "", cell?.pending ? "not sent" : "", cell?.filledBy ? `filled by ${cell.filledBy}` : ""];
+    const parts = [cellName(row, column), content, ...marks, rowText(row, source.extent.rows)];
+    if (!isSingleCell(selection)) parts.push(`selected ${rangeName(currentRange(selection), size.rows, size.columns)}`);
+    setText(this.element, parts.filter(Boolean).join(", "));
+  }
+}
+
+function rowText(row: number, rowCount: number): string {
+  const isUsed = row < rowCount;
+  return isUsed ? `row ${formatNumber(row + 1)} of ${formatNumber(rowCount)}` : `row ${formatNumber(row + 1)}, after the last row`;
+}

@@ -1,0 +1,86 @@
+import type { SheetSource, SheetStatus } from "../data/types";
+import { formatNumber } from "./cell-text";
+import { make, setAttribute, setText } from "./dom";
+
+/** The name box and the text of the active cell. */
+export class FormulaBar {
+  readonly nameBox = make("input", "name-box", { "aria-label": "Go to cell or range", spellcheck: "false", autocomplete: "off", enterkeyhint: "go" });
+  readonly formula = make("input", "formula", { "aria-label": "Contents of the active cell", spellcheck: "false", autocomplete: "off", enterkeyhint: "done" });
+  readonly element = make("div", "bar", {}, this.nameBox, this.formula);
+
+  /** Shows the selection, unless the user types into a box. */
+  draw(name: string, contents: string, isReadOnly: boolean, focused: Element | null): void {
+    if (focused !== this.nameBox && this.nameBox.value !== name) this.nameBox.value = name;
+    if (focused !== this.formula && this.formula.value !== contents) this.formula.value = contents;
+    this.formula.readOnly = isReadOnly;
+  }
+}
+
+/** Summary of the selection, edits that wait, and the position of the log. */
+export class StatusLine {
+  private readonly summary = make("span", "summary");
+  private readonly waiting = make("span", "waiting");
+  private readonly problem = make("span", "problem", { role: "status" });
+  private readonly position = make("span", "position");
+  readonly element = make("div", "status", {}, this.summary, this.waiting, this.problem, this.position);
+
+  draw(status: SheetStatus, summary: string): void {
+    setText(this.summary, summary);
+    setText(this.waiting, waitingText(status));
+    setText(this.problem, status.problem ?? (status.isOnline ? "" : "Offline"));
+    setText(this.position, (status.role === "viewer" ? "View only · " : "") + `Position ${status.position}`);
+    for (const part of [this.summary, this.waiting, this.problem]) part.hidden = part.textContent === "";
+  }
+}
+
+function waitingText(status: SheetStatus): string {
+  if (status.pending === 0) return "";
+  const edits = status.pending === 1 ? "1 edit" : `${formatNumber(status.pending)} edits`;
+  const age = status.oldestPendingMs === null ? "" : `, oldest ${ageText(status.oldestPendingMs)}`;
+  return `${edits} not sent${age}`;
+}
+
+export function ageText(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+/** One tab per sheet. Left and Right move between them, as the tab pattern of ARIA asks for. */
+export class SheetTabs {
+  readonly element = make("div", "tabs", { role: "tablist", "aria-label": "Sheets" });
+
+  constructor(private readonly onSelect: (sheet: number) => void) {
+    this.element.addEventListener("click", (event) => {
+      const tab = (event.target as Element).closest<HTMLElement>("[data-sheet]");
+      if (tab) this.onSelect(Number(tab.dataset["sheet"]));
+    });
+    this.element.addEventListener("keydown", (event) => this.handleKey(event));
+  }
+
+  draw(source: SheetSource): void {
+    const tabs = [...this.element.children] as HTMLElement[];
+    while (tabs.length > source.sheets.length) tabs.pop()!.remove();
+    source.sheets.forEach((info, index) => {
+      const tab = tabs[index] ?? this.element.appendChild(make("button", "", { role: "tab", type: "button" }));
+      const isSelected = info.sheet === source.sheet;
+      setText(tab, info.name);
+      tab.dataset["sheet"] = String(info.sheet);
+      setAttribute(tab, "aria-selected", String(isSelected));
+      setAttribute(tab, "tabindex", isSelected ? "0" : "-1");
+    });
+  }
+
+  private handleKey(event: KeyboardEvent): void {
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const tabs = [...this.element.children] as HTMLElement[];
+    const focused = tabs.indexOf(event.target as HTMLElement);
+    const next = tabs[(focused + (event.key === "ArrowRight" ? 1 : -1) + tabs.length) % tabs.length];
+    next?.focus();
+    next?.click();
+    event.preventDefault();
+  }
+}

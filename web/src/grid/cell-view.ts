@@ -1,0 +1,48 @@
+import type { Cell } from "../data/types";
+import { formulaText } from "./cell-text";
+
+/** What a cell looks like: the same for the same cell, so that an unchanged cell is not written again. */
+export interface CellLook {
+  className: string;
+  text: string;
+  title: string;
+}
+
+const LOADING: CellLook = { className: "cell loading", text: "", title: "Loading" };
+const BLANK: CellLook = { className: "cell", text: "", title: "" };
+
+export function cellLook(cell: Cell | undefined, isLoaded: boolean, fits: (text: string) => boolean): CellLook {
+  if (!cell) return isLoaded ? BLANK : LOADING;
+  const classes = ["cell", ...valueClasses(cell)];
+  if (cell.stale) classes.push("stale");
+  if (cell.pending) classes.push("pending");
+  if (cell.filledBy !== undefined) classes.push("filled");
+  if (cell.note) classes.push("noted");
+  const text = shownText(cell, fits);
+  return { className: classes.join(" "), text, title: titleOf(cell, text) };
+}
+
+function valueClasses(cell: Cell): string[] {
+  const { value } = cell;
+  if (typeof value === "number") return ["number"];
+  if (typeof value === "boolean") return ["boolean"];
+  return value !== null && typeof value === "object" ? ["error"] : [];
+}
+
+/** Returns `###` for a number that does not fit: a number that is cut off reads as another number. */
+function shownText(cell: Cell, fits: (text: string) => boolean): string {
+  const text = cell.stale ? `${cell.text}*` : cell.text;
+  return typeof cell.value === "number" && !fits(text) ? "###" : text;
+}
+
+function titleOf(cell: Cell, text: string): string {
+  const parts: string[] = [];
+  if (text === "###") parts.push(cell.text);
+  if (cell.value !== null && typeof cell.value === "object") parts.push(`Error: ${cell.value.error}`);
+  if (cell.stale) parts.push("Stale: this value is not calculated yet");
+  if (cell.pending) parts.push("Waiting to be sent");
+  if (cell.filledBy !== undefined) parts.push(`Filled by the formula in ${cell.filledBy}`);
+  if (cell.formula !== undefined && parts.length > 0) parts.push(formulaText(cell.formula));
+  if (cell.note) parts.push(cell.note);
+  return parts.join("\n");
+}

@@ -1,0 +1,116 @@
+import type { Controller } from "./controller";
+import type { Command } from "./keys";
+import type { Menu, MenuItem } from "./menu";
+import { currentRange, selectAll, widen } from "./selection";
+import { clearInputs, copyRange } from "./transfer";
+
+export interface CommandUi {
+  notify(message: string): void;
+  focusNameBox(): void;
+  editorElement(): HTMLTextAreaElement;
+  host: HTMLElement;
+}
+
+/** Runs the commands of keys and of the menu. */
+export class CommandRunner {
+  constructor(
+    private readonly controller: Controller,
+    private readonly menu: Menu,
+    private readonly ui: CommandUi,
+  ) {}
+
+  run(command: Command): void {
+    const { controller } = this;
+    switch (command.kind) {
+      case "move":
+        return controller.navigate(command.move, command.isExtending);
+      case "advance":
+        return controller.advance(command.axis, command.step);
+      case "commit":
+        return controller.edit({ kind: "commit", text: this.ui.editorElement().value, advance: command.advance });
+      case "widen":
+        return controller.select(widen(controller.selection, command.axis, controller.size), false);
+      case "resizeColumns":
+        return controller.resizeColumns(command.by);
+      case "selectAll":
+        return controller.select(selectAll(controller.selection, controller.size), false);
+      case "undo":
+      case "redo":
+        return controller.undo(command.kind);
+      default:
+        return this.runSimple(command.kind);
+    }
+  }
+
+  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "resizeColumns">): void {
+    const { controller, ui } = this;
+    switch (kind) {
+      case "open":
+        return controller.canEdit ? controller.edit(controller.editStart("open")) : undefined;
+      case "toggle":
+        return controller.edit({ kind: "toggle" });
+      case "cancel":
+        return controller.edit({ kind: "cancel" });
+      case "clear":
+        return this.clear();
+      case "fillDown":
+        return controller.fillDown();
+      case "goTo":
+        return ui.focusNameBox();
+      case "newline":
+        ui.editorElement().setRangeText("\n", ui.editorElement().selectionStart, ui.editorElement().selectionEnd, "end");
+        return controller.redraw();
+      case "menu":
+        return this.openMenuAtEditor();
+    }
+  }
+
+  clear(): void {
+    const { source } = this.controller;
+    if (!source) return;
+    const inputs = clearInputs(this.controller.selection, source);
+    if (typeof inputs === "string") this.ui.notify(inputs);
+    else this.controller.store(inputs);
+  }
+
+  openMenu(clientX: number, clientY: number): void {
+    const box = this.ui.host.getBoundingClientRect();
+    this.menu.open(this.items(), clientX - box.left, clientY - box.top, box.width, box.height);
+  }
+
+  private openMenuAtEditor(): void {
+    const box = this.ui.editorElement().getBoundingClientRect();
+    this.openMenu(box.left, box.bottom);
+  }
+
+  private items(): MenuItem[] {
+    const { controller } = this;
+    const { rowCount, columnCount } = currentRange(controller.selection);
+    const isReadOnly = !controller.canEdit;
+    const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
+    const rows = rowCount === 1 ? "row" : `${rowCount.toLocaleString("en-US")} rows`;
+    const columns = columnCount === 1 ? "column" : `${columnCount.toLocaleString("en-US")} columns`;
+    const { size } = controller;
+    return [
+      item("Copy", () => this.copy(), false),
+      item("Clear contents", () => this.clear()),
+      item(`Insert ${rows} above`, () => controller.insert("rows"), isReadOnly || rowCount >= size.rows),
+      item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
+      item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
+      item(`Delete ${columns}`, () => controller.delete("columns"), isReadOnly || columnCount >= size.columns),
+      item("Undo", () => controller.undo("undo")),
+      item("Redo", () => controller.undo("redo")),
+    ];
+  }
+
+  /** The menu has no clipboard event. The asynchronous API needs a secure context, which a plain HTTP page is not. */
+  private copy(): void {
+    const { source, selection } = this.controller;
+    const copied = source ? copyRange(selection, source) : "";
+    if (typeof copied === "string") return this.ui.notify(copied);
+    if (!navigator.clipboard || typeof ClipboardItem === "undefined") return this.ui.notify("Press Ctrl+C to copy");
+    const blob = (text: string, type: string) => new Blob([text], { type });
+    const item = new ClipboardItem({ "text/plain": blob(copied.plain, "text/plain"), "text/html": blob(copied.html, "text/html") });
+    navigator.clipboard.write([item]).catch(() => this.ui.notify("The browser refused access to the clipboard. Press Ctrl+C to copy"));
+  }
+}

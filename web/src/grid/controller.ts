@@ -1,0 +1,275 @@
+import type { CellInput, Range, SheetChange, SheetSource } from "../data/types";
+import { Axis } from "./axis";
+import { copyInput, editText } from "./cell-text";
+import { edit, READY, type EditEvent, type EditState } from "./edit";
+import { fillInputs } from "./fill";
+import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
+import { navigate, type Direction, type Move } from "./navigation";
+import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
+import { advance, currentRange, isSingleCell, lastColumn, lastRow, selectCell, type GridSize, type Selection } from "./selection";
+import { shownSize, visibleRange } from "./view";
+
+/** What the controller needs of the element. */
+export interface ControllerUi {
+  /** Draws a frame soon. */
+  invalidate(): void;
+  notify(message: string): void;
+  setEditorText(text: string): void;
+  onSelectionChange(): void;
+}
+
+interface SheetState {
+  columns: Axis;
+  position: ScrollPosition;
+  selection: Selection;
+  /** The grid never shrinks while a sheet is shown: the view would jump. */
+  size: GridSize;
+}
+
+/** The state of the grid. Every change goes through a pure function and ends in one frame for all panes. */
+export class Controller {
+  source: SheetSource | null = null;
+  editState: EditState = READY;
+  private rows = new Axis(MIN_SHOWN_ROWS, ROW_HEIGHT);
+  private sheet = newSheetState();
+  private readonly sheetStates = new Map<number, SheetState>();
+  private shownSheet = -1;
+  private unsubscribe: (() => void) | null = null;
+  private bodySize = { width: 0, height: 0 };
+
+  constructor(private readonly ui: ControllerUi) {}
+
+  get context(): ScrollContext {
+    return { rows: this.rows, columns: this.sheet.columns, ...this.bodySize };
+  }
+
+  get position(): ScrollPosition {
+    return this.sheet.position;
+  }
+
+  get selection(): Selection {
+    return this.sheet.selection;
+  }
+
+  get size(): GridSize {
+    return this.sheet.size;
+  }
+
+  get canEdit(): boolean {
+    return this.source !== null && this.source.status.role !== "viewer";
+  }
+
+  setSource(source: SheetSource | null): void {
+    this.unsubscribe?.();
+    this.source = source;
+    this.sheetStates.clear();
+    this.shownSheet = -1;
+    this.unsubscribe = source ? source.subscribe((change) => this.handleChange(change)) : null;
+    this.showSheet();
+  }
+
+  setBodySize(width: number, height: number): void {
+    if (width === this.bodySize.width && height === this.bodySize.height) return;
+    const wasVisible = this.isActiveVisible();
+    this.bodySize = { width: Math.max(0, width), height: Math.max(0, height) };
+    this.scroll({ kind: "resized" });
+    // A touch keyboard or a longer status line must not cover the cell that the user works on.
+    if (wasVisible) this.scroll({ kind: "reveal", ...this.selection.active });
+  }
+
+  private isActiveVisible(): boolean {
+    const { row, column } = this.selection.active;
+    const { firstRow, rowCount, firstColumn, columnCount } = visibleRange(this.position, this.context);
+    return row >= firstRow && row < firstRow + rowCount && column >= firstColumn && column < firstColumn + columnCount;
+  }
+
+  redraw(): void {
+    this.ui.invalidate();
+  }
+
+  scroll(action: ScrollAction): void {
+    this.sheet.position = scroll(this.sheet.position, action, this.context);
+    this.ui.invalidate();
+  }
+
+  /** Selects and shows the cell that moved last. */
+  select(selection: Selection, isRevealing = true): void {
+    this.sheet.selection = selection;
+    this.growGrid();
+    if (isRevealing) this.reveal();
+    this.ui.onSelectionChange();
+    this.ui.invalidate();
+  }
+
+  reveal(): void {
+    const { active, head } = this.sheet.selection;
+    const isWithin = isSingleCell(this.sheet.selection);
+    const range = currentRange(this.sheet.selection);
+    // Whole rows and columns end far away: the view stays at the active cell there.
+    const row = isWithin || range.rowCount >= this.size.rows ? active.row : head.row;
+    const column = isWithin || range.columnCount >= this.size.columns ? active.column : head.column;
+    this.scroll({ kind: "reveal", row, column });
+  }
+
+  navigate(move: Move, isExtending: boolean): void {
+    const { source } = this;
+    if (!source) return;
+    const page = {
+      rows: Math.max(1, Math.floor(this.bodySize.height / ROW_HEIGHT) - 1),
+      columns: Math.max(1, Math.floor(this.bodySize.width / COLUMN_WIDTH) - 1),
+    };
+    const hasValue = (row: number, column: number) => {
+      const cell = source.cellAt(row, column);
+      if (cell) return cell.value !== null;
+      return source.isLoaded(row, column) ? false : null;
+    };
+    const context = { size: this.size, extent: source.extent, page, hasValue };
+    this.select(navigate(this.selection, move, isExtending, context));
+  }
+
+  advance(axis: "rows" | "columns", step: 1 | -1): void {
+    this.select(advance(this.selection, axis, step, this.size));
+    if (!isSingleCell(this.selection)) this.scroll({ kind: "reveal", ...this.selection.active });
+  }
+
+  /** Goes to a range and shows its first cell at the top, or does not move if it is visible. */
+  goTo(range: Range): void {
+    this.select({
+      active: { row: range.firstRow, column: range.firstColumn },
+      head: { row: lastRow(range), column: lastColumn(range) },
+      ranges: [range],
+    }, false);
+    this.scroll({ kind: "reveal", row: range.firstRow, column: range.firstColumn });
+  }
+
+  /** Applies an event of the editor, stores its edit, and moves. */
+  edit(event: EditEvent): void {
+    if (event.kind === "type" || event.kind === "open") this.scroll({ kind: "reveal", ...event.cell });
+    const step = edit(this.editState, event);
+    this.editState = step.state;
+    if (step.text !== undefined) this.ui.setEditorText(step.text);
+    if (step.input) this.store([step.input]);
+    if (step.advance) this.advanceTowards(step.advance);
+    this.ui.invalidate();
+  }
+
+  /** The event that starts an edit of the active cell. */
+  editStart(kind: "type" | "open"): EditEvent {
+    const { row, column } = this.selection.active;
+    return { kind, cell: { row, column }, original: editText(this.source?.cellAt(row, column)) };
+  }
+
+  store(inputs: readonly CellInput[]): void {
+    if (!this.source || inputs.length === 0) return;
+    if (!this.canEdit) return this.ui.notify("You can view this spreadsheet but not change it");
+    this.source.setCells(inputs);
+    this.ui.invalidate();
+  }
+
+  fill(source: Range, target: Range): void {
+    const sheet = this.source;
+    if (!sheet || target.rowCount * target.columnCount > MAX_PASTED_CELLS) return this.ui.notify("Too many cells to fill");
+    this.store(fillInputs(source, target, (row, column) => copyInput(sheet.cellAt(row, column))));
+    this.goTo(target);
+  }
+
+  /** Fills the selected range from its first row, like Ctrl+D. */
+  fillDown(): void {
+    const range = currentRange(this.selection);
+    if (range.rowCount > 1) this.fill({ ...range, rowCount: 1 }, range);
+  }
+
+  insert(axis: "rows" | "columns"): void {
+    const range = currentRange(this.selection);
+    if (!this.source || !this.canEdit) return;
+    const [at, count] = axis === "rows" ? [range.firstRow, range.rowCount] : [range.firstColumn, range.columnCount];
+    if (axis === "rows") this.source.insertRows(at, count);
+    else this.source.insertColumns(at, count);
+    this.handleShift({ kind: axis === "rows" ? "rowsInserted" : "columnsInserted", at, count });
+  }
+
+  delete(axis: "rows" | "columns"): void {
+    const range = currentRange(this.selection);
+    if (!this.source || !this.canEdit) return;
+    const [at, count] = axis === "rows" ? [range.firstRow, range.rowCount] : [range.firstColumn, range.columnCount];
+    if (axis === "rows") this.source.deleteRows(at, count);
+    else this.source.deleteColumns(at, count);
+    this.handleShift({ kind: axis === "rows" ? "rowsDeleted" : "columnsDeleted", at, count });
+  }
+
+  undo(kind: "undo" | "redo"): void {
+    if (!this.source || !this.canEdit) return;
+    this.source[kind]().then(
+      (message) => this.ui.notify(message),
+      (error: unknown) => this.ui.notify(error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  setColumnWidth(column: number, width: number): void {
+    const rounded = Math.round(Math.max(MIN_COLUMN_WIDTH, Math.min(width, MAX_COLUMN_WIDTH)));
+    this.sheet.columns = this.sheet.columns.withSize(column, rounded);
+    this.scroll({ kind: "resized" });
+  }
+
+  /** Resizes the selected columns; at most 1,000, so that selecting everything does not store each column's width. */
+  resizeColumns(by: number): void {
+    const range = currentRange(this.selection);
+    const last = Math.min(lastColumn(range), range.firstColumn + 999);
+    for (let column = range.firstColumn; column <= last; column++) {
+      this.setColumnWidth(column, this.sheet.columns.sizeOf(column) + by);
+    }
+  }
+
+  private advanceTowards(direction: Direction): void {
+    const axis = direction === "up" || direction === "down" ? "rows" : "columns";
+    this.advance(axis, direction === "down" || direction === "right" ? 1 : -1);
+  }
+
+  private handleShift(action: Extract<ScrollAction, { at: number }>): void {
+    const { columns } = this.sheet;
+    if (action.kind === "columnsInserted") this.sheet.columns = columns.withInserted(action.at, action.count);
+    if (action.kind === "columnsDeleted") this.sheet.columns = columns.withDeleted(action.at, action.count);
+    // Rows inserted exactly at the top row are shown: only rows above the view move it.
+    const first = action.kind === "rowsInserted" ? this.position.row : action.kind === "columnsInserted" ? this.position.column : -1;
+    this.growGrid();
+    if (action.at !== first) this.scroll(action);
+    this.ui.invalidate();
+  }
+
+  private handleChange(change: SheetChange): void {
+    if (change.kind === "sheets") this.showSheet();
+    if (change.kind === "layout" || change.kind === "cells") this.growGrid();
+    this.ui.invalidate();
+  }
+
+  /** Restores the state of the source's sheet, or starts at its first cell. */
+  private showSheet(): void {
+    const sheet = this.source?.sheet ?? -1;
+    if (sheet !== this.shownSheet) {
+      if (this.editState.mode !== "ready") this.edit({ kind: "cancel" });
+      if (this.shownSheet >= 0) this.sheetStates.set(this.shownSheet, this.sheet);
+      this.sheet = this.sheetStates.get(sheet) ?? newSheetState();
+      this.shownSheet = sheet;
+    }
+    this.growGrid();
+    this.scroll({ kind: "resized" });
+    this.ui.onSelectionChange();
+  }
+
+  private growGrid(): void {
+    const shown = shownSize(this.source?.extent ?? { rows: 0, columns: 0 }, this.selection.head);
+    const size = { rows: Math.max(shown.rows, this.size.rows), columns: Math.max(shown.columns, this.size.columns) };
+    this.sheet.size = size;
+    this.rows = this.rows.withCount(size.rows);
+    this.sheet.columns = this.sheet.columns.withCount(size.columns);
+  }
+}
+
+function newSheetState(): SheetState {
+  return {
+    columns: new Axis(MIN_SHOWN_COLUMNS, COLUMN_WIDTH),
+    position: SCROLL_START,
+    selection: selectCell(0, 0),
+    size: { rows: MIN_SHOWN_ROWS, columns: MIN_SHOWN_COLUMNS },
+  };
+}

@@ -1,0 +1,133 @@
+import type { Controller } from "./controller";
+import { make, moveTo } from "./dom";
+import { commandOf, type Command, type Key } from "./keys";
+import { ROW_HEIGHT } from "./limits";
+import { textWidth } from "./measure";
+import { columnLeft, rowTop, type View } from "./view";
+
+/**
+ * The textarea over the active cell. It has the focus all the time and is empty until the user types, so that input
+ * methods, dead keys and touch keyboards write into it from the first letter on. It is never recycled or blurred by a
+ * move of the selection.
+ */
+export class Editor {
+  readonly element = make("textarea", "editor", {
+    "aria-label": "Contents of the active cell",
+    "aria-describedby": "help",
+    autocapitalize: "off",
+    autocomplete: "off",
+    spellcheck: "false",
+    rows: "1",
+    wrap: "soft",
+  });
+  private isTabReleased = false;
+  private isRefocusing = false;
+  private isComposing = false;
+
+  constructor(
+    private readonly controller: Controller,
+    private readonly run: (command: Command) => void,
+    private readonly isTabLeaving: () => boolean,
+  ) {
+    const { element } = this;
+    element.addEventListener("keydown", (event) => this.handleKey(event));
+    element.addEventListener("input", () => this.handleInput());
+    element.addEventListener("compositionstart", () => {
+      this.isComposing = true;
+      this.handleInput();
+    });
+    element.addEventListener("compositionend", () => {
+      this.isComposing = false;
+      this.handleInput();
+    });
+    element.addEventListener("focusout", (event) => this.handleFocusOut(event));
+  }
+
+  focus(): void {
+    this.element.focus({ preventScroll: true });
+  }
+
+  /** Touch keyboards open only while a cell is edited: taps and scrolling would open them again and again. */
+  setTouchKeyboard(isShown: boolean): void {
+    const inputMode = isShown ? "text" : "none";
+    if (this.element.inputMode === inputMode) return;
+    this.element.inputMode = inputMode;
+    if (!isShown) return;
+    // Browsers show the keyboard for a new focus only.
+    this.isRefocusing = true;
+    this.element.blur();
+    this.focus();
+    this.isRefocusing = false;
+  }
+
+  draw(view: View): void {
+    const { selection, context } = view;
+    const { editState } = this.controller;
+    const { row, column } = editState.mode === "ready" ? selection.active : editState.cell;
+    this.element.classList.toggle("open", editState.mode !== "ready");
+    this.element.readOnly = !this.controller.canEdit;
+    const size = this.measure(view, column);
+    // Kept inside the viewport: browsers scroll a focused field into view.
+    const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
+    const y = clamp(rowTop(row, view) - 1, 0, context.height - size.height);
+    this.element.style.width = `${size.width}px`;
+    this.element.style.height = `${size.height}px`;
+    moveTo(this.element, view.headerWidth + x, ROW_HEIGHT + y);
+  }
+
+  /** Returns the size of the editor: the cell, or more if the text needs it. */
+  private measure(view: View, column: number): { width: number; height: number } {
+    const cellWidth = view.context.columns.sizeOf(column) + 1;
+    const { value } = this.element;
+    if (value === "") return { width: Math.min(cellWidth, view.context.width), height: ROW_HEIGHT + 1 };
+    const lines = value.split("\n");
+    const widths = lines.map((line) => textWidth(line, this.element) + 24);
+    const width = Math.min(Math.max(cellWidth, ...widths), view.context.width, 600);
+    const lineCount = widths.reduce((sum, needed) => sum + Math.ceil(needed / width), 0);
+    return { width, height: Math.min(7 + lineCount * 18, view.context.height) };
+  }
+
+  private handleKey(event: KeyboardEvent): void {
+    const key: Key = {
+      key: event.key,
+      ctrl: event.ctrlKey || event.metaKey,
+      shift: event.shiftKey,
+      alt: event.altKey,
+      // Safari ends a composition before the Enter that ends it; its key code is still 229.
+      isComposing: event.isComposing || this.isComposing || event.keyCode === 229,
+    };
+    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving());
+    if (!isModifier(event.key)) this.isTabReleased = command?.kind === "releaseTab";
+    if (command?.kind === "leave") return;
+    if (!command) return;
+    event.preventDefault();
+    this.run(command);
+  }
+
+  private handleInput(): void {
+    const { controller, element } = this;
+    if (!controller.canEdit) {
+      element.value = "";
+      return;
+    }
+    const hasText = element.value !== "" || this.isComposing;
+    if (controller.editState.mode === "ready" && hasText) controller.edit(controller.editStart("type"));
+    else controller.redraw();
+  }
+
+  private handleFocusOut(event: FocusEvent): void {
+    const root = this.element.getRootNode() as ShadowRoot;
+    // The text stays open if the window loses the focus, and while the formula bar has it.
+    const isInside = event.relatedTarget !== null && root.contains(event.relatedTarget as Node);
+    if (this.isRefocusing || isInside || !document.hasFocus() || this.controller.editState.mode === "ready") return;
+    this.controller.edit({ kind: "commit", text: this.element.value, advance: null });
+  }
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(value, Math.max(min, max)));
+}
+
+function isModifier(key: string): boolean {
+  return key === "Shift" || key === "Control" || key === "Alt" || key === "Meta";
+}

@@ -1,0 +1,64 @@
+import type { CellInput, Range } from "../data/types";
+import { moveReferences } from "./references";
+import { lastColumn, lastRow } from "./selection";
+
+/** Returns the range of a fill: the source, extended along the axis in which the pointer is farther away. */
+export function fillTarget(source: Range, row: number, column: number): Range {
+  const below = Math.max(0, row - lastRow(source));
+  const above = Math.max(0, source.firstRow - row);
+  const right = Math.max(0, column - lastColumn(source));
+  const left = Math.max(0, source.firstColumn - column);
+  if (Math.max(below, above) >= Math.max(right, left)) {
+    return { ...source, firstRow: source.firstRow - above, rowCount: source.rowCount + above + below };
+  }
+  return { ...source, firstColumn: source.firstColumn - left, columnCount: source.columnCount + left + right };
+}
+
+/** Returns the inputs that fill a target from a source: series of numbers continue, other contents repeat. */
+export function fillInputs(source: Range, target: Range, inputAt: (row: number, column: number) => string): CellInput[] {
+  const inputs: CellInput[] = [];
+  const isVertical = target.rowCount > source.rowCount;
+  const lines = isVertical ? source.columnCount : source.rowCount;
+  const length = isVertical ? source.rowCount : source.columnCount;
+  const first = isVertical ? target.firstRow - source.firstRow : target.firstColumn - source.firstColumn;
+  const count = isVertical ? target.rowCount : target.columnCount;
+  for (let line = 0; line < lines; line++) {
+    const texts = Array.from({ length }, (_, index) =>
+      isVertical
+        ? inputAt(source.firstRow + index, source.firstColumn + line)
+        : inputAt(source.firstRow + line, source.firstColumn + index),
+    );
+    for (let index = first; index < first + count; index++) {
+      if (index >= 0 && index < length) continue;
+      const input = fillText(texts, index, isVertical);
+      const row = source.firstRow + (isVertical ? index : line);
+      const column = source.firstColumn + (isVertical ? line : index);
+      inputs.push({ row, column, input });
+    }
+  }
+  return inputs;
+}
+
+function fillText(texts: readonly string[], index: number, isVertical: boolean): string {
+  const step = seriesStep(texts);
+  if (step !== null) return String(roundedSum(Number(texts[0]), step * index));
+  const slot = ((index % texts.length) + texts.length) % texts.length;
+  const text = texts[slot]!;
+  const distance = index - slot;
+  if (!text.startsWith("=")) return text;
+  return moveReferences(text, isVertical ? distance : 0, isVertical ? 0 : distance);
+}
+
+/** Returns the difference of an arithmetic series of at least two numbers, or null. */
+function seriesStep(texts: readonly string[]): number | null {
+  if (texts.length < 2) return null;
+  const numbers = texts.map((text) => (text.trim() === "" ? NaN : Number(text)));
+  const step = numbers[1]! - numbers[0]!;
+  const isSeries = numbers.every((number, index) => index === 0 || Math.abs(number - numbers[index - 1]! - step) < 1e-9);
+  return isSeries && Number.isFinite(step) ? step : null;
+}
+
+/** Adds decimal numbers without the binary noise of 0.1 + 0.2. */
+function roundedSum(a: number, b: number): number {
+  return Number((a + b).toPrecision(14));
+}

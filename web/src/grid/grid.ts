@@ -1,0 +1,195 @@
+import type { SheetSource } from "../data/types";
+import { parseRange, rangeName } from "./address";
+import { Announcer } from "./announcer";
+import { FormulaBar, SheetTabs, StatusLine } from "./bars";
+import { attachClipboard } from "./clipboard-events";
+import { editText } from "./cell-text";
+import { CommandRunner } from "./commands";
+import { Controller } from "./controller";
+import { make } from "./dom";
+import { Editor } from "./editor";
+import { attachFormulaBar } from "./formula-events";
+import { Frame } from "./frame";
+import { MAX_COLUMNS, MAX_ROWS } from "./limits";
+import { textWidth } from "./measure";
+import { Menu } from "./menu";
+import { Overlay } from "./overlay";
+import { Pointer } from "./pointer";
+import { Scroller } from "./scroller";
+import { currentRange, type Selection } from "./selection";
+import { STYLE } from "./style";
+import { summaryText } from "./summary";
+
+const NOTICE_MS = 6_000;
+const HELP =
+  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell. " +
+  "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
+
+/**
+ * `<cellar-grid>`: shows and edits a sheet.
+ *
+ * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `tab-leaves` lets Tab leave the grid at once.
+ * Events: `cellar-selection` when the selection changes, `cellar-notice` with a message for the user.
+ */
+export class CellarGrid extends HTMLElement {
+  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-tabs"];
+
+  private readonly root = this.attachShadow({ mode: "open" });
+  private readonly controller = new Controller({
+    invalidate: () => this.invalidate(),
+    notify: (message) => this.notify(message),
+    setEditorText: (text) => (this.editor.element.value = text),
+    onSelectionChange: () => (this.isSelectionChanged = true),
+  });
+  private readonly bar = new FormulaBar();
+  private readonly status = new StatusLine();
+  private readonly tabs = new SheetTabs((sheet) => this.controller.source?.selectSheet(sheet));
+  private readonly announcer = new Announcer();
+  private readonly overlay = new Overlay();
+  private readonly menu = new Menu(() => this.editor.focus());
+  private readonly notice = make("div", "notice", { role: "status" });
+  private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
+  private readonly commands = new CommandRunner(this.controller, this.menu, {
+    notify: (message) => this.notify(message),
+    focusNameBox: () => this.focusNameBox(),
+    editorElement: () => this.editor.element,
+    host: this,
+  });
+  private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
+  private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
+  private readonly observer = new ResizeObserver(() => this.invalidate());
+  private isSelectionChanged = false;
+  private frameRequest = 0;
+  private noticeTimer = 0;
+  private statusTimer = 0;
+
+  constructor() {
+    super();
+    const style = new CSSStyleSheet();
+    style.replaceSync(STYLE);
+    this.root.adoptedStyleSheets = [style];
+    this.notice.hidden = true;
+    const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
+    const help = make("div", "quiet", { id: "help" }, HELP);
+    this.root.append(this.bar.element, this.scroller.element, foot, this.menu.element, this.notice, this.announcer.element, help);
+    new Pointer(this.controller, this.editor, this.overlay, {
+      viewport: this.scroller.viewport,
+      headerWidth: () => this.frame.headerWidth,
+      fitColumn: (column) => this.fitColumn(column),
+      openMenu: (x, y) => this.commands.openMenu(x, y),
+    });
+    attachClipboard(this.editor.element, this.controller, (message) => this.notify(message));
+    attachFormulaBar(this.bar, this.controller, this.editor, (text) => this.goToText(text));
+  }
+
+  connectedCallback(): void {
+    this.observer.observe(this.scroller.element);
+    // The age of waiting edits grows without a change of the source.
+    this.statusTimer = window.setInterval(() => this.controller.source?.status.pending && this.invalidate(), 1_000);
+    this.invalidate();
+  }
+
+  disconnectedCallback(): void {
+    this.observer.disconnect();
+    clearInterval(this.statusTimer);
+  }
+
+  attributeChangedCallback(): void {
+    this.bar.element.hidden = this.hasAttribute("no-formula-bar");
+    this.status.element.hidden = this.hasAttribute("no-status");
+    this.tabs.element.hidden = this.hasAttribute("no-tabs");
+  }
+
+  /** The data of the grid. The element does not close it. */
+  get source(): SheetSource | null {
+    return this.controller.source;
+  }
+
+  set source(source: SheetSource | null) {
+    this.controller.setSource(source);
+  }
+
+  get selection(): Selection {
+    return this.controller.selection;
+  }
+
+  /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
+  goTo(text: string): boolean {
+    const range = parseRange(text, Math.max(this.controller.size.rows, 1), this.controller.size.columns);
+    if (!range || range.firstRow >= MAX_ROWS || range.firstColumn >= MAX_COLUMNS) return false;
+    this.controller.goTo(range);
+    this.synchronizeSoon();
+    return true;
+  }
+
+  override focus(): void {
+    this.editor.focus();
+  }
+
+  private runCommand(command: Parameters<CommandRunner["run"]>[0]): void {
+    this.commands.run(command);
+    this.synchronizeSoon();
+  }
+
+  private goToText(text: string): boolean {
+    const isRange = this.goTo(text);
+    if (!isRange) this.notify(`${text} is not a cell or range. Examples: B2, B2:C9, 2:9, 1204332`);
+    return isRange;
+  }
+
+  private invalidate(): void {
+    if (this.frameRequest === 0) this.frameRequest = requestAnimationFrame(() => this.drawFrame());
+  }
+
+  private drawFrame(): void {
+    this.frameRequest = 0;
+    const view = this.frame.draw();
+    const { source } = this.controller;
+    if (!view || !source) return;
+    const { row, column } = view.selection.active;
+    const isEditing = this.controller.editState.mode !== "ready";
+    const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
+    const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
+    this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
+    this.status.draw(source.status, summaryText(view.selection, source, view.visible));
+    this.tabs.draw(source);
+    if (!this.isSelectionChanged) return;
+    this.isSelectionChanged = false;
+    this.announcer.announce(view.selection, source, this.controller.size);
+    this.dispatchEvent(new CustomEvent("cellar-selection", { detail: view.selection }));
+  }
+
+  /** After a move by keys or by "go to", the scrollbar follows in the frame that draws it. */
+  private synchronizeSoon(): void {
+    requestAnimationFrame(() => this.scroller.synchronize(this.controller.position, this.controller.context));
+  }
+
+  private handleIdle(): void {
+    this.scroller.synchronize(this.controller.position, this.controller.context);
+    this.frame.sort();
+  }
+
+  private fitColumn(column: number): void {
+    const { view } = this.frame;
+    if (!view) return;
+    let width = 0;
+    for (let row = view.visible.firstRow; row < view.visible.firstRow + view.visible.rowCount; row++) {
+      const text = view.source.cellAt(row, column)?.text;
+      if (text) width = Math.max(width, textWidth(text, this) + 14);
+    }
+    if (width > 0) this.controller.setColumnWidth(column, width);
+  }
+
+  private focusNameBox(): void {
+    this.bar.nameBox.focus();
+    this.bar.nameBox.select();
+  }
+
+  private notify(message: string): void {
+    clearTimeout(this.noticeTimer);
+    this.notice.textContent = message;
+    this.notice.hidden = message === "";
+    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), NOTICE_MS);
+    this.dispatchEvent(new CustomEvent("cellar-notice", { detail: message }));
+  }
+}

@@ -1,0 +1,14 @@
+import { CellarGrid } from "./grid";
+
+export { CellarGrid };
+export type { Selection } from "./selection";
+export type { CellAddress } from "./address";
+
+// A page may load the script twice, such as from two bundles.
+if (!customElements.get("cellar-grid")) customElements.define("cellar-grid", CellarGrid);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "cellar-grid": CellarGrid;
+  }
+}

@@ -1,0 +1,118 @@
+import type { EditState } from "./edit";
+import type { Direction, Move } from "./navigation";
+
+export interface Key {
+  key: string;
+  ctrl: boolean;
+  shift: boolean;
+  alt: boolean;
+  /** An input method or a dead key handles this key. */
+  isComposing: boolean;
+}
+
+export type Command =
+  | { kind: "move"; move: Move; isExtending: boolean }
+  | { kind: "advance"; axis: "rows" | "columns"; step: 1 | -1 }
+  | { kind: "commit"; advance: Direction | null }
+  | { kind: "widen"; axis: "rows" | "columns" }
+  | { kind: "resizeColumns"; by: number }
+  | { kind: "open" | "toggle" | "cancel" | "clear" | "selectAll" | "undo" | "redo" | "goTo" | "menu" | "newline" | "fillDown" | "releaseTab" | "leave" };
+
+const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
+const RESIZE_STEP = 8;
+
+/** Returns the command of a key, or null if the browser handles it, such as letters, which the textarea receives. */
+export function commandOf(key: Key, mode: EditState["mode"], isTabReleased: boolean): Command | null {
+  if (key.isComposing) return null;
+  if (mode !== "ready") return editingCommand(key, mode);
+  if (key.key === "Tab" && isTabReleased) return { kind: "leave" };
+  return key.ctrl && !key.alt ? controlCommand(key) : plainCommand(key);
+}
+
+function editingCommand(key: Key, mode: "typing" | "editing"): Command | null {
+  switch (key.key) {
+    case "Enter":
+      if (key.alt || key.ctrl) return { kind: "newline" };
+      return { kind: "commit", advance: key.shift ? "up" : "down" };
+    case "Tab":
+      return { kind: "commit", advance: key.shift ? "left" : "right" };
+    case "Escape":
+      return { kind: "cancel" };
+    case "F2":
+      return { kind: "toggle" };
+  }
+  const direction = ARROWS[key.key];
+  const isPlain = !key.ctrl && !key.alt && !key.shift;
+  return direction && mode === "typing" && isPlain ? { kind: "commit", advance: direction } : null;
+}
+
+// No shortcut uses Ctrl+Alt: Windows sends AltGr as Ctrl+Alt, and letters of several languages need AltGr.
+function controlCommand(key: Key): Command | null {
+  const direction = ARROWS[key.key];
+  if (direction) return { kind: "move", move: { kind: "edge", direction }, isExtending: key.shift };
+  switch (key.key) {
+    case "Home":
+      return { kind: "move", move: { kind: "sheetStart" }, isExtending: key.shift };
+    case "End":
+      return { kind: "move", move: { kind: "sheetEnd" }, isExtending: key.shift };
+    case " ":
+      return key.shift ? { kind: "selectAll" } : { kind: "widen", axis: "columns" };
+  }
+  switch (key.key.toLowerCase()) {
+    case "a":
+      return { kind: "selectAll" };
+    case "d":
+      return { kind: "fillDown" };
+    case "g":
+      return { kind: "goTo" };
+    case "y":
+      return { kind: "redo" };
+    case "z":
+      return { kind: key.shift ? "redo" : "undo" };
+  }
+  return null;
+}
+
+function plainCommand(key: Key): Command | null {
+  const direction = ARROWS[key.key];
+  if (direction) return arrowCommand(key, direction);
+  switch (key.key) {
+    case "PageUp":
+    case "PageDown":
+      return pageCommand(key);
+    case "Home":
+      return { kind: "move", move: { kind: "rowStart" }, isExtending: key.shift };
+    case "End":
+      return { kind: "move", move: { kind: "rowEnd" }, isExtending: key.shift };
+    case "Enter":
+      return { kind: "advance", axis: "rows", step: key.shift ? -1 : 1 };
+    case "Tab":
+      return { kind: "advance", axis: "columns", step: key.shift ? -1 : 1 };
+    case "Escape":
+      return { kind: "releaseTab" };
+    case "F2":
+      return { kind: "open" };
+    case "Delete":
+    case "Backspace":
+      return { kind: "clear" };
+    case "ContextMenu":
+      return { kind: "menu" };
+    case "F10":
+      return key.shift ? { kind: "menu" } : null;
+    case " ":
+      return key.shift ? { kind: "widen", axis: "rows" } : null;
+  }
+  return null;
+}
+
+function arrowCommand(key: Key, direction: Direction): Command | null {
+  if (!key.alt) return { kind: "move", move: { kind: "cell", direction }, isExtending: key.shift };
+  if (!key.shift || direction === "up" || direction === "down") return null;
+  return { kind: "resizeColumns", by: direction === "right" ? RESIZE_STEP : -RESIZE_STEP };
+}
+
+function pageCommand(key: Key): Command {
+  const isUp = key.key === "PageUp";
+  const direction: Direction = key.alt ? (isUp ? "left" : "right") : isUp ? "up" : "down";
+  return { kind: "move", move: { kind: "page", direction }, isExtending: key.shift };
+}

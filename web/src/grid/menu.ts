@@ -1,0 +1,56 @@
+import { make, moveTo } from "./dom";
+
+export interface MenuItem {
+  label: string;
+  isDisabled: boolean;
+  run(): void;
+}
+
+/** A context menu. Focus returns to the grid when it closes. */
+export class Menu {
+  readonly element = make("div", "menu", { role: "menu", "aria-label": "Cell actions" });
+
+  constructor(private readonly onClose: () => void) {
+    this.element.hidden = true;
+    this.element.addEventListener("keydown", (event) => this.handleKey(event));
+    this.element.addEventListener("focusout", (event) => {
+      if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
+    });
+  }
+
+  open(items: readonly MenuItem[], x: number, y: number, width: number, height: number): void {
+    const buttons = items.map((item) => {
+      const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
+      button.disabled = item.isDisabled;
+      button.addEventListener("click", () => {
+        this.close();
+        item.run();
+      });
+      return button;
+    });
+    this.element.replaceChildren(...buttons);
+    this.element.hidden = false;
+    const { offsetWidth, offsetHeight } = this.element;
+    moveTo(this.element, Math.max(0, Math.min(x, width - offsetWidth)), Math.max(0, Math.min(y, height - offsetHeight)));
+    this.enabledButtons()[0]?.focus();
+  }
+
+  private close(): void {
+    this.element.hidden = true;
+    this.onClose();
+  }
+
+  private enabledButtons(): HTMLButtonElement[] {
+    return [...this.element.querySelectorAll<HTMLButtonElement>("button:enabled")];
+  }
+
+  private handleKey(event: KeyboardEvent): void {
+    const buttons = this.enabledButtons();
+    const focused = buttons.indexOf(event.target as HTMLButtonElement);
+    if (event.key === "Escape" || event.key === "Tab") this.close();
+    else if (event.key === "ArrowDown") buttons[(focused + 1) % buttons.length]?.focus();
+    else if (event.key === "ArrowUp") buttons[(focused - 1 + buttons.length) % buttons.length]?.focus();
+    else return;
+    event.preventDefault();
+  }
+}
