@@ -62,6 +62,27 @@ export interface SheetStatus {
   problem: string | null;
 }
 
+/** A formula reads `precedents`; the formulas of `dependents` read the cell. */
+export interface CellTrace {
+  precedents: readonly SheetRange[];
+  dependents: readonly SheetRange[];
+}
+
+export interface SheetRange extends Range {
+  sheet: number;
+}
+
+export type MarkKind = "changed" | "precedent" | "dependent" | "reference" | "found" | "person";
+
+/** Cells that the grid highlights, in the coordinates of the source. */
+export interface Mark extends SheetRange {
+  kind: MarkKind;
+  /** Number of the color; the grid repeats its colors. */
+  color?: number;
+  /** Shown at the corner of the range, such as the name of the author. */
+  label?: string;
+}
+
 export interface SheetSource {
   readonly sheets: readonly SheetInfo[];
   readonly sheet: number;
@@ -80,6 +101,10 @@ export interface SheetSource {
   deleteRows(first: number, count: number): void;
   insertColumns(before: number, count: number): void;
   deleteColumns(first: number, count: number): void;
+  /** Adds a sheet after the last one. */
+  addSheet(name: string): void;
+  renameSheet(sheet: number, name: string): void;
+  deleteSheet(sheet: number): void;
   /** Undoes the last own edit. Returns a message for the user. */
   undo(): Promise<string>;
   redo(): Promise<string>;
