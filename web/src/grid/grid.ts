@@ -1,13 +1,14 @@
 import type { SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { FormulaBar, SheetTabs, StatusLine } from "./bars";
+import { SheetTabs, StatusLine } from "./bars";
 import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
 import { Controller } from "./controller";
 import { make } from "./dom";
 import { Editor } from "./editor";
+import { FormulaBar } from "./formula-bar";
 import { attachFormulaBar } from "./formula-events";
 import { Frame } from "./frame";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
