@@ -1,11 +1,11 @@
-import type { SheetSource } from "../data/types";
+import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
 import { SheetTabs, StatusLine } from "./bars";
 import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
-import { Controller } from "./controller";
+import { Controller, type NoticeAction } from "./controller";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
@@ -38,7 +38,8 @@ export class CellarGrid extends HTMLElement {
   private readonly root = this.attachShadow({ mode: "open" });
   private readonly controller = new Controller({
     invalidate: () => this.invalidate(),
-    notify: (message) => this.notify(message),
+    notify: (message, action) => this.notify(message, action),
+    editorText: () => this.editor.element.value,
     setEditorText: (text) => (this.editor.element.value = text),
     onSelectionChange: () => (this.isSelectionChanged = true),
   });
@@ -114,6 +115,26 @@ export class CellarGrid extends HTMLElement {
     return this.controller.selection;
   }
 
+  /** Highlighted cells. Marks move with inserted and deleted rows; the app removes them. */
+  get marks(): readonly Mark[] {
+    return this.controller.marks.get("app");
+  }
+
+  set marks(marks: readonly Mark[]) {
+    this.controller.marks.set("app", marks);
+    this.controller.redraw();
+  }
+
+  /** Rows at the start that do not scroll. At most half of the grid's height is used for them. */
+  get frozenRows(): number {
+    return this.controller.frozenRows;
+  }
+
+  set frozenRows(count: number) {
+    this.controller.frozenRows = Math.max(0, Math.floor(count) || 0);
+    this.controller.scroll({ kind: "resized" });
+  }
+
   /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
   goTo(text: string): boolean {
     const range = parseRange(text, Math.max(this.controller.size.rows, 1), this.controller.size.columns);
@@ -156,7 +177,7 @@ export class CellarGrid extends HTMLElement {
     this.tabs.draw(source);
     if (!this.isSelectionChanged) return;
     this.isSelectionChanged = false;
-    this.announcer.announce(view.selection, source, this.controller.size);
+    this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
     this.dispatchEvent(new CustomEvent("cellar-selection", { detail: view.selection }));
   }
 
@@ -186,11 +207,21 @@ export class CellarGrid extends HTMLElement {
     this.bar.nameBox.select();
   }
 
-  private notify(message: string): void {
+  private notify(message: string, action?: NoticeAction): void {
     clearTimeout(this.noticeTimer);
-    this.notice.textContent = message;
+    this.notice.replaceChildren(message, ...(action ? [this.actionButton(action)] : []));
     this.notice.hidden = message === "";
-    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), NOTICE_MS);
+    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), action ? 4 * NOTICE_MS : NOTICE_MS);
     this.dispatchEvent(new CustomEvent("cellar-notice", { detail: message }));
+  }
+
+  private actionButton({ label, run }: NoticeAction): HTMLButtonElement {
+    const button = make("button", "", { type: "button" }, label);
+    button.addEventListener("click", () => {
+      this.notice.hidden = true;
+      run();
+      this.focus();
+    });
+    return button;
   }
 }
