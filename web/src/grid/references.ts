@@ -1,4 +1,4 @@
-import { columnName } from "./address";
+import { columnIndex, columnName } from "./address";
 import type { Area, Coordinate } from "./formula-area";
 import { tokenize, type Token } from "./formula-tokens";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
@@ -79,6 +79,8 @@ function fixedOf(rows: Area["rows"], columns: Area["columns"]): (typeof CYCLE)[n
 /** Returns a sheet name as it is written before `!`, in quotes if it could be read otherwise. */
 export function sheetText(name: string): string {
   const isPlain = /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_.]*$/u.test(name);
-  const looksLikeOther = /^[A-Za-z]{1,5}\d+$|^[RrCc\d]+$|^(?:true|false)$/i.test(name);
+  const letters = /^([A-Za-z]+)\d+$/.exec(name)?.[1];
+  const isCell = letters !== undefined && columnIndex(letters.toUpperCase()) < MAX_COLUMNS;
+  const looksLikeOther = isCell || /^[RrCc\d]+$|^(?:true|false)$/i.test(name);
   return isPlain && !looksLikeOther ? name : `'${name.replaceAll("'", "''")}'`;
 }

@@ -84,6 +84,17 @@ describe("tokens of a formula", () => {
     }), { numRuns: 1_000 });
   });
 
+  test("finds the references that the server's parser finds", () => {
+    const lines = readFileSync(new URL("formula-references.tsv", import.meta.url), "utf8").trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(500);
+    for (const line of lines) {
+      const [json = "", spans] = line.split("\t");
+      const text = JSON.parse(json) as string;
+      const found = tokenize(text).filter(({ kind }) => kind === "reference").map(({ start, end }) => `${start}-${end}`);
+      expect(`${text} ${found.join(" ")}`).toBe(`${text} ${spans}`);
+    }
+  });
+
   test("finds a reference while the formula is typed", () => {
     fc.assert(fc.property(anyFormula, anyReference, ({ text }, reference) => {
       expect(references(`${text}+${reference}`).at(-1)).toBe(reference);
