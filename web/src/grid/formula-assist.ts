@@ -4,14 +4,16 @@ import { placeReferences, referenceMarks, type PlacedReference } from "./formula
 import { FormulaMirror, type StyledSpan } from "./formula-mirror";
 import { FormulaPointer, type FormulaPointerUi } from "./formula-pointer";
 import { FormulaPointing } from "./formula-pointing";
+import { FormulaSuggestions } from "./formula-suggestions";
 import { FORMULA_STYLE } from "./formula-style";
 import { tokenize, type Token } from "./formula-tokens";
 import { MARK_COLORS } from "./limits";
 
-/** Helps to write formulas: colors, pointing at cells, and F4. The grid calls it before and after it draws a frame. */
+/** Helps to write formulas: colors, suggestions, pointing at cells, and F4. The grid calls it before and after it draws a frame. */
 export class FormulaAssist {
   private readonly mirrors: readonly FormulaMirror[];
   private readonly pointing: FormulaPointing;
+  private readonly suggestions: FormulaSuggestions;
   private spans: readonly StyledSpan[] = [];
 
   constructor(
@@ -24,6 +26,7 @@ export class FormulaAssist {
     root.adoptedStyleSheets.push(style);
     this.mirrors = [editor.element, bar.formula].map((field) => new FormulaMirror(field));
     this.pointing = new FormulaPointing(context);
+    this.suggestions = new FormulaSuggestions(context);
     new FormulaPointer(context, this.pointing, ui);
     // Before the fields see the key: there, an arrow key stores the text.
     root.addEventListener("keydown", (event) => this.handleKey(event as KeyboardEvent), true);
@@ -42,12 +45,13 @@ export class FormulaAssist {
   /** Colors the text. After the frame is drawn, which places the fields. */
   draw(): void {
     const text = editedFormula(this.context)?.element.value;
+    this.suggestions.draw();
     for (const mirror of this.mirrors) mirror.draw(mirror.shows(text) ? this.spans : []);
   }
 
   private handleKey(event: KeyboardEvent): void {
     if (event.isComposing || event.keyCode === 229 || event.target !== editedFormula(this.context)?.element) return;
-    if (!this.pointing.handleKey(event)) return;
+    if (!this.suggestions.handleKey(event) && !this.pointing.handleKey(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }

@@ -10,5 +10,17 @@ export const FORMULA_STYLE = `
 .mirrored { color: transparent !important; caret-color: var(--cellar-text) !important; }
 .mirror span { color: var(--mark); }
 .mirror .text { color: var(--cellar-spill); }
+.formula-popup { position: absolute; top: 0; left: 0; z-index: 8; max-width: min(460px, 100%); background: var(--cellar-background); color: var(--cellar-text);
+  border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; overflow: hidden; }
+.formula-hint { padding: 5px 10px; border-bottom: 1px solid var(--cellar-line); overflow-wrap: anywhere; }
+.formula-hint:last-child, .formula-hint:has(+ [hidden]) { border-bottom: 0; }
+.formula-call b { color: var(--cellar-accent); }
+.formula-meaning { color: var(--cellar-muted); font-size: 12px; }
+.formula-list { max-height: 196px; overflow-y: auto; }
+.formula-option { display: flex; gap: 12px; align-items: baseline; padding: 4px 10px; cursor: pointer; }
+.formula-option .formula-meaning { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+.formula-option:hover, .formula-option[aria-selected="true"] { background: var(--cellar-header-selected); }
+.formula-option[aria-selected="true"] .formula-meaning { color: inherit; }
+@media (forced-colors: active) { .formula-option[aria-selected="true"] { outline: 2px solid Highlight; outline-offset: -2px; } }
 @media (forced-colors: active) { .mirror { display: none; } .mirrored { color: inherit !important; } }
 `;
