@@ -17,7 +17,7 @@ export interface Hint {
 export class FormulaPopup {
   readonly element = make("div", "formula-popup");
   private readonly hint = make("div", "formula-hint", { id: "formula-hint" });
-  private readonly list = make("div", "formula-list", { id: "formula-list", role: "listbox", "aria-label": "Suggestions", tabindex: "-1" });
+  private readonly list = make("div", "formula-list", { id: "formula-list", role: "listbox", "aria-label": "Suggestions" });
   private items: readonly CompletionItem[] = [];
   private hintKey = "";
 
@@ -26,6 +26,8 @@ export class FormulaPopup {
     this.element.append(this.hint, this.list);
     // A press would take the focus from the field.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
+    // A region that scrolls by itself would have to take the focus.
+    this.list.addEventListener("wheel", (event) => (this.list.scrollTop += event.deltaY), { passive: true });
     this.list.addEventListener("click", (event) => {
       const index = [...this.list.children].indexOf((event.target as Element).closest("[role=option]")!);
       if (index >= 0) this.onPick(index);

@@ -16,7 +16,7 @@ export const FORMULA_STYLE = `
 .formula-hint:last-child, .formula-hint:has(+ [hidden]) { border-bottom: 0; }
 .formula-call b { color: var(--cellar-accent); }
 .formula-meaning { color: var(--cellar-muted); font-size: 12px; }
-.formula-list { max-height: 196px; overflow-y: auto; }
+.formula-list { max-height: 196px; overflow: hidden; }
 .formula-option { display: flex; gap: 12px; align-items: baseline; padding: 4px 10px; cursor: pointer; }
 .formula-option .formula-meaning { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .formula-option:hover, .formula-option[aria-selected="true"] { background: var(--cellar-header-selected); }
