@@ -21,6 +21,8 @@ export const FORMULA_STYLE = `
 .formula-option .formula-meaning { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .formula-option:hover, .formula-option[aria-selected="true"] { background: var(--cellar-header-selected); }
 .formula-option[aria-selected="true"] .formula-meaning { color: inherit; }
+.formula-tip { position: absolute; top: 0; left: 0; z-index: 5; max-width: min(360px, 100%); padding: 6px 10px; white-space: pre-wrap; overflow-wrap: anywhere; pointer-events: none;
+  background: var(--cellar-background); color: var(--cellar-text); border: 1px solid var(--cellar-line); border-left: 3px solid var(--cellar-muted); border-radius: 4px; box-shadow: 0 2px 8px #0004; }
 @media (forced-colors: active) { .formula-option[aria-selected="true"] { outline: 2px solid Highlight; outline-offset: -2px; } }
 @media (forced-colors: active) { .mirror { display: none; } .mirrored { color: inherit !important; } }
 `;

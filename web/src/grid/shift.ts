@@ -1,7 +1,7 @@
 import type { LayoutShift, Range } from "../data/types";
 import type { CellAddress } from "./address";
 import type { ScrollAction } from "./scroll";
-import { clampIndex, selectCell, type GridSize, type Selection } from "./selection";
+import { clampIndex, contains, selectCell, type GridSize, type Selection } from "./selection";
 
 /** Returns where a range is after an insertion or deletion, or null if all of it was deleted. */
 export function shiftRange<T extends Range>(range: T, { axis, at, count }: LayoutShift): T | null {
@@ -29,8 +29,18 @@ export function shiftSelection(selection: Selection, shift: LayoutShift, size: G
   };
   const ranges = selection.ranges.flatMap((range) => (isWhole(range) ? range : (shiftRange(range, shift) ?? [])));
   const active = moved(selection.active);
-  if (ranges.length === 0) return selectCell(active.row, active.column);
-  return { active, head: isWhole(ranges[ranges.length - 1]!) ? selection.head : moved(selection.head), ranges };
+  const current = ranges[ranges.length - 1];
+  if (!current) return selectCell(active.row, active.column);
+  // A deleted cell may leave its range.
+  const isInside = ranges.some((range) => contains(range, active.row, active.column));
+  return { active: isInside ? active : inside(current, active), head: inside(current, moved(selection.head)), ranges };
+}
+
+function inside(range: Range, { row, column }: CellAddress): CellAddress {
+  return {
+    row: range.firstRow + clampIndex(row - range.firstRow, range.rowCount),
+    column: range.firstColumn + clampIndex(column - range.firstColumn, range.columnCount),
+  };
 }
 
 export function scrollOfShift({ axis, at, count }: LayoutShift): Extract<ScrollAction, { at: number }> {

@@ -81,24 +81,43 @@ export const STYLE = `
 .bar { display: flex; align-items: stretch; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-background); }
 .bar input { font: inherit; color: inherit; background: transparent; border: 0; padding: 6px 8px; min-width: 0; outline: none; }
 .bar input:focus-visible { box-shadow: inset 0 0 0 2px var(--cellar-accent); }
+.find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
+.find input { flex: 0 1 260px; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
+.find-count { flex: 1; color: var(--cellar-muted); }
 .name-box { width: 120px; border-right: 1px solid var(--cellar-line) !important; }
 .formula { flex: 1; }
 .foot { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; border-top: 1px solid var(--cellar-line); background: var(--cellar-header); color: var(--cellar-muted); }
-.tabs { display: flex; overflow-x: auto; max-width: 100%; }
-.tabs button, .menu button { font: inherit; color: inherit; background: none; border: 0; padding: 7px 12px; cursor: pointer; white-space: nowrap; }
+.tab-bar { display: flex; max-width: 100%; min-width: 0; position: relative; }
+.tabs { display: flex; overflow-x: auto; min-width: 0; }
+.rename { position: absolute; top: 0; bottom: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 2px solid var(--cellar-accent); padding: 0 10px; outline: none; }
+.tab-bar button, .find button, .menu button, .dialog button { font: inherit; color: inherit; background: none; border: 0; padding: 7px 12px; cursor: pointer; white-space: nowrap; }
 .tabs button { border-right: 1px solid var(--cellar-line); }
 .tabs button[aria-selected="true"] { background: var(--cellar-background); color: var(--cellar-text); box-shadow: inset 0 2px var(--cellar-accent); }
 button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: -2px; }
-.status { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
+.status { display: flex; flex-wrap: wrap; min-width: 0; overflow-wrap: anywhere; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
 .status .problem { color: var(--cellar-error); }
 .status .waiting { color: var(--cellar-pending); }
 .notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
   background: var(--cellar-text); color: var(--cellar-background); z-index: 6; }
 .notice button { margin-left: 12px; font: inherit; color: inherit; background: none; border: 1px solid; border-radius: 4px; cursor: pointer; }
-.menu { position: absolute; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
+.dialog { max-width: min(420px, 90%); padding: 16px 20px; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 8px; font: inherit; }
+.dialog::backdrop { background: #0006; }
+.dialog h2 { margin: 0; font-size: 16px; overflow-wrap: anywhere; }
+.dialog-buttons { display: flex; justify-content: flex-end; gap: 8px; }
+.dialog button { border: 1px solid var(--cellar-line); border-radius: 6px; }
+.dialog .danger { background: var(--cellar-error); color: var(--cellar-background); }
+.menu { position: absolute; max-height: 100%; overflow-y: auto; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
 .menu button { display: block; width: 100%; text-align: left; }
 .menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
 .menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (forced-colors: active) { .active-cell, .range { outline-color: Highlight; border-color: Highlight; } }
+@media (forced-colors: active) {
+  .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }
+  .range, .mark { forced-color-adjust: none; background: none; }
+  .mark[class] { border: 3px double Highlight; }
+  .mark-label { --mark: Highlight; color: HighlightText; }
+  .fill-handle { background: Highlight; forced-color-adjust: none; }
+  .column.selected, .row-header.selected, .tab-bar [aria-selected="true"] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+  .cell.stale { text-decoration: underline dotted; }
+}
 `;
