@@ -4,7 +4,7 @@ import { placeReferences, referenceMarks, type PlacedReference } from "./formula
 import { FormulaMirror, type StyledSpan } from "./formula-mirror";
 import { FormulaPointer, type FormulaPointerUi } from "./formula-pointer";
 import { FormulaPointing } from "./formula-pointing";
-import { FormulaSuggestions } from "./formula-suggestions";
+import type { FormulaSuggestions } from "./formula-suggestions";
 import { FORMULA_STYLE } from "./formula-style";
 import { FormulaTip } from "./formula-tip";
 import { FormulaTrace } from "./formula-trace";
@@ -20,7 +20,8 @@ export interface FormulaAssistUi extends FormulaPointerUi {
 export class FormulaAssist {
   private readonly mirrors: readonly FormulaMirror[];
   private readonly pointing: FormulaPointing;
-  private readonly suggestions: FormulaSuggestions;
+  private suggestions: FormulaSuggestions | null = null;
+  private isLoading = false;
   private readonly trace: FormulaTrace;
   private readonly tip: FormulaTip;
   private spans: readonly StyledSpan[] = [];
@@ -38,7 +39,6 @@ export class FormulaAssist {
     this.trace = new FormulaTrace(() => context.controller.redraw(), ui.notify);
     this.tip = new FormulaTip(editor.element, ui.viewport);
     root.append(this.tip.element);
-    this.suggestions = new FormulaSuggestions(context);
     new FormulaPointer(context, this.pointing, ui);
     // Before the fields see the key: there, an arrow key stores the text.
     root.addEventListener("keydown", (event) => this.handleKey(event as KeyboardEvent), true);
@@ -48,6 +48,7 @@ export class FormulaAssist {
   update(): void {
     const { source, marks, selection } = this.context.controller;
     const field = source ? editedFormula(this.context) : null;
+    if (field) this.loadSuggestions();
     const tokens = field ? tokenize(field.element.value) : [];
     const placed = source ? placeReferences(tokens, source.sheets, source.sheet) : [];
     this.spans = field ? styledSpans(tokens, placed) : [];
@@ -60,8 +61,21 @@ export class FormulaAssist {
     const isReady = this.context.controller.editState.mode === "ready" && !this.context.barEvents.cell;
     this.tip.draw(view.source, view, isReady);
     const text = editedFormula(this.context)?.element.value;
-    this.suggestions.draw();
+    this.suggestions?.draw();
     for (const mirror of this.mirrors) mirror.draw(mirror.shows(text) ? this.spans : []);
+  }
+
+  private loadSuggestions(): void {
+    if (this.suggestions || this.isLoading) return;
+    this.isLoading = true;
+    import("./formula-suggestions").then(
+      ({ FormulaSuggestions }) => {
+        this.suggestions = new FormulaSuggestions(this.context);
+        this.context.controller.redraw();
+      },
+      // Formulas are written without suggestions. The next letter tries again.
+      () => (this.isLoading = false),
+    );
   }
 
   toggleTrace(): void {
@@ -72,7 +86,7 @@ export class FormulaAssist {
     if (event.isComposing || event.keyCode === 229) return;
     if (this.isReadyKey(event)) return;
     if (event.target !== editedFormula(this.context)?.element) return;
-    if (!this.suggestions.handleKey(event) && !this.pointing.handleKey(event)) return;
+    if (!this.suggestions?.handleKey(event) && !this.pointing.handleKey(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }

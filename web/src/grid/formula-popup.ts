@@ -20,6 +20,7 @@ export class FormulaPopup {
   private readonly list = make("div", "formula-list", { id: "formula-list", role: "listbox", "aria-label": "Suggestions" });
   private items: readonly CompletionItem[] = [];
   private hintKey = "";
+  private field: HTMLTextAreaElement | null = null;
 
   constructor(private readonly onPick: (index: number) => void) {
     this.element.hidden = true;
@@ -36,6 +37,8 @@ export class FormulaPopup {
 
   draw(field: HTMLTextAreaElement | null, hint: Hint | null, items: readonly CompletionItem[], selected: number): void {
     this.element.hidden = !field || (!hint && items.length === 0);
+    if (this.field && this.field !== field) disconnect(this.field);
+    this.field = field;
     if (!field) return;
     this.drawHint(hint);
     this.drawList(items, selected);
@@ -94,6 +97,11 @@ function connect(field: HTMLTextAreaElement, isOpen: boolean, selected: number, 
   set(field, "aria-activedescendant", isSelected ? `formula-option-${selected}` : null);
   const others = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id !== "" && id !== "formula-hint");
   set(field, "aria-describedby", [...others, ...(hasHint ? ["formula-hint"] : [])].join(" ") || null);
+}
+
+function disconnect(field: HTMLTextAreaElement): void {
+  connect(field, false, -1, false);
+  for (const name of ["aria-autocomplete", "aria-haspopup"]) field.removeAttribute(name);
 }
 
 function set(element: HTMLElement, name: string, value: string | null): void {

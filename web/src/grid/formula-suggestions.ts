@@ -2,12 +2,15 @@ import { callAt, completionAt, type Completion } from "./formula-completion";
 import { caretOf, editedFormula, typeOver, type FieldContext } from "./formula-field";
 import { parseSignatures, type FunctionInfo } from "./formula-functions";
 import { FormulaPopup, type Hint } from "./formula-popup";
+import { SIGNATURES } from "./functions";
 
-/** Completes the word that is typed, and shows the arguments of the function around the caret. */
+/**
+ * Completes the word that is typed, and shows the arguments of the function around the caret. With its list of functions,
+ * it is as large as a third of the grid, so it is loaded when the first formula is typed.
+ */
 export class FormulaSuggestions {
   private readonly popup = new FormulaPopup((index) => this.accept(index));
-  private functions: readonly FunctionInfo[] | null = null;
-  private isLoading = false;
+  private readonly functions: readonly FunctionInfo[] = parseSignatures(SIGNATURES);
   /** The text and the caret after the last typed letter. Words are suggested there only, not after a move of the caret. */
   private typed = "";
   private completion: Completion | null = null;
@@ -16,6 +19,9 @@ export class FormulaSuggestions {
   constructor(private readonly context: FieldContext) {
     const { root, editor, bar, controller } = context;
     root.append(this.popup.element);
+    // What was typed while this file was loaded is continued.
+    const edited = editedFormula(context);
+    if (edited) this.typed = place(edited.element);
     for (const field of [editor.element, bar.formula]) {
       field.addEventListener("input", () => (this.typed = place(field)));
       for (const type of ["keyup", "pointerup"]) field.addEventListener(type, () => field.value.startsWith("=") && controller.redraw());
@@ -24,7 +30,6 @@ export class FormulaSuggestions {
 
   draw(): void {
     const field = editedFormula(this.context)?.element ?? null;
-    if (field && !this.functions && !this.isLoading) this.load();
     const isTyped = field !== null && place(field) === this.typed;
     this.show(isTyped ? completionAt(field.value, caretOf(field), this.words()) : null);
     this.popup.draw(field, field && this.hint(field), this.completion?.items ?? [], this.selected);
@@ -76,26 +81,13 @@ export class FormulaSuggestions {
   private hint(field: HTMLTextAreaElement): Hint | null {
     const call = callAt(field.value, caretOf(field).end);
     const name = call?.name.toUpperCase().replace(/^_XLFN\.(?:_XLWS\.)?/, "");
-    const info = this.functions?.find((one) => one.name === name);
+    const info = this.functions.find((one) => one.name === name);
     return call && info ? { info, argument: call.argument } : null;
   }
 
   private words(): Parameters<typeof completionAt>[2] {
     const { source } = this.context.controller;
-    return { functions: this.functions ?? [], names: source?.names ?? [], sheets: source?.sheets.map(({ name }) => name) ?? [] };
-  }
-
-  /** The list is as large as a third of the grid, so it is loaded with the first formula. */
-  private load(): void {
-    this.isLoading = true;
-    import("./functions").then(
-      ({ SIGNATURES }) => {
-        this.functions = parseSignatures(SIGNATURES);
-        this.context.controller.redraw();
-      },
-      // Without the list, formulas are written as before. The next formula tries again.
-      () => (this.isLoading = false),
-    );
+    return { functions: this.functions, names: source?.names ?? [], sheets: source?.sheets.map(({ name }) => name) ?? [] };
   }
 }
 

@@ -33,12 +33,11 @@ export class FormulaTip {
     if (isShown) this.place(active, view);
   }
 
-  /** Returns false if nothing is shown. */
-  hide(): boolean {
-    if (this.element.hidden) return false;
+  /** Hides the explanation until another cell is active. */
+  hide(): void {
+    if (this.element.hidden) return;
     this.hidden = this.key;
     this.element.hidden = true;
-    return true;
   }
 
   private place(cell: CellAddress, view: View): void {

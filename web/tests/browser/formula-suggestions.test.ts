@@ -30,10 +30,10 @@ describe.skipIf(!hasBrowser)("suggestions for a formula", { timeout: 60_000 }, (
     await goTo(page, "P2");
     await page.keyboard.type("sum");
     await page.keyboard.press("Escape");
-    expect(loaded.filter((url) => url.includes("functions"))).toEqual([]);
+    expect(loaded.filter((url) => url.includes("suggestions"))).toEqual([]);
     await page.keyboard.type("=sumi");
     await expect.poll(() => options(page)).toEqual(["SUMIF", "SUMIFS"]);
-    expect(loaded.filter((url) => url.includes("functions")).length).toBe(1);
+    expect(loaded.filter((url) => url.includes("suggestions")).length).toBe(1);
     await page.keyboard.press("ArrowDown");
     await expect.poll(() => selected(page)).toEqual(["SUMIFS"]);
     const id = await page.locator(".editor").getAttribute("aria-activedescendant");
