@@ -68,13 +68,22 @@ export class Editor {
     this.element.classList.toggle("open", editState.mode !== "ready");
     this.element.readOnly = !this.controller.canEdit;
     const size = this.measure(view, column);
+    this.element.style.width = `${size.width}px`;
+    this.element.style.height = `${size.height}px`;
+    if (this.element.value !== "") this.showAllLines(size, context.height);
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
     const start = row < context.frozenRows ? 0 : frozenHeight(context);
     const y = clamp(rowTop(row, view) - 1, start, frozenHeight(context) + context.height - size.height);
-    this.element.style.width = `${size.width}px`;
-    this.element.style.height = `${size.height}px`;
     moveTo(this.element, view.headerWidth + x, ROW_HEIGHT + y);
+  }
+
+  /** Words that do not fit at the end of a line make more lines than measured. A scrollbar would make the lines shorter still. */
+  private showAllLines(size: { height: number }, maxHeight: number): void {
+    this.element.style.overflowY = "hidden";
+    size.height = Math.min(Math.max(size.height, this.element.scrollHeight + 4), maxHeight);
+    this.element.style.height = `${size.height}px`;
+    if (size.height >= maxHeight) this.element.style.overflowY = "auto";
   }
 
   /** Returns the size of the editor: the cell, or more if the text needs it. */

@@ -30,15 +30,21 @@ export class FormulaSuggestions {
 
   draw(): void {
     const field = editedFormula(this.context)?.element ?? null;
+    this.refresh(field);
+    this.popup.draw(field, field && this.hint(field), this.completion?.items ?? [], this.selected);
+  }
+
+  private refresh(field: HTMLTextAreaElement | null): void {
     const isTyped = field !== null && place(field) === this.typed;
     this.show(isTyped ? completionAt(field.value, caretOf(field), this.words()) : null);
-    this.popup.draw(field, field && this.hint(field), this.completion?.items ?? [], this.selected);
   }
 
   /** Returns whether the key was used. */
   handleKey(event: KeyboardEvent): boolean {
-    const { completion } = this;
     const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+    // Who types fast presses Tab before the list is drawn.
+    if (event.key === "Tab") this.refresh(editedFormula(this.context)?.element ?? null);
+    const { completion } = this;
     if (!completion || hasModifier) return false;
     switch (event.key) {
       case "ArrowDown":
@@ -49,6 +55,7 @@ export class FormulaSuggestions {
         return this.selected >= 0 && this.accept(this.selected);
       case "Escape":
         this.typed = "";
+        this.completion = null;
         this.context.controller.redraw();
         return true;
     }

@@ -74,6 +74,14 @@ describe.skipIf(!hasBrowser)("writing a formula", { timeout: 60_000 }, () => {
     await page.close();
   });
 
+  test("a text of one line has one line, and no scrollbar", async () => {
+    const page = await chromium.open();
+    await goTo(page, "F12");
+    await page.keyboard.type("=IF(SUM(C2:D4,\"a\",B2)>C9,su");
+    await expect.poll(() => page.locator(".editor").evaluate((one: HTMLElement) => [one.offsetHeight <= 26, one.scrollTop, one.offsetWidth - one.clientWidth])).toEqual([true, 0, 4]);
+    await page.close();
+  });
+
   test("clicks and drags write references", async () => {
     const page = await chromium.open();
     await goTo(page, "F12");
