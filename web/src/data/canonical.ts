@@ -4,6 +4,7 @@ import type { StoredCell } from "./block";
 import { BlockCache } from "./block-cache";
 import { extentAfter } from "./overlay";
 import { committedOf } from "./pending";
+import { boundsOf } from "./ranges";
 import { axisChangeOf } from "./space-map";
 import { addedSheetOf, changesTabs, tabsAfter } from "./tabs";
 import { displayText } from "./text";
@@ -128,14 +129,4 @@ export function editedCell(cell: StoredCell | undefined, edit: CellEdit): Stored
 
 function clearedCell(cell?: StoredCell): StoredCell | undefined {
   return cell?.format === undefined ? undefined : { value: null, text: "", format: cell.format };
-}
-
-export function boundsOf(cells: readonly { row: number; column: number }[]): Range {
-  let [top, left, bottom, right] = [Infinity, Infinity, 0, 0];
-  for (const { row, column } of cells) {
-    [top, left] = [Math.min(top, row), Math.min(left, column)];
-    [bottom, right] = [Math.max(bottom, row + 1), Math.max(right, column + 1)];
-  }
-  if (cells.length === 0) return { firstRow: 0, rowCount: 0, firstColumn: 0, columnCount: 0 };
-  return { firstRow: top, rowCount: bottom - top, firstColumn: left, columnCount: right - left };
 }

@@ -119,6 +119,7 @@ export function decodeEntry(value: unknown): Entry {
     position: integerOf(fields.position, "a position"),
     kind: oneOf(fields.kind, ["snapshot", "endSegment", "edits"] as const, "the kind of an entry"),
     clientKey,
+    author: optionalText(fields.author, "an author"),
     mutations: optionalList(fields.mutations, "mutations", decodeMutation),
     isExternal: fields.external_body !== undefined && fields.external_body !== null,
   });

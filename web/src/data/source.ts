@@ -2,13 +2,16 @@
 
 import type { Api } from "./api";
 import type { Random } from "./backoff";
-import { boundsOf } from "./canonical";
+import { boundsOf } from "./ranges";
 import { decodeOperation } from "./decode-operation";
 import { cellsOperations, deletion, insertion } from "./edits";
+import { withoutAbsent } from "./decode";
 import { MAX_PENDING_EDITS } from "./limits";
+import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader } from "./loader";
 import { positionText } from "./position";
+import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
 import { changesTabs } from "./tabs";
@@ -28,7 +31,9 @@ export class Source {
   readonly session: Session;
   live!: LiveUpdates;
   readonly #loader: Loader;
-  readonly #listeners = new Set<(change: SheetChange) => void>();
+  readonly #listeners = new Listeners();
+  readonly emit = this.#listeners.emit.bind(this.#listeners);
+  readonly subscribe = this.#listeners.subscribe.bind(this.#listeners);
   /** A sheet that this client adds may get another number. */
   #selected: { sheet?: number; addedBy?: number | undefined } = {};
   #range: Range | null = null;
@@ -38,7 +43,9 @@ export class Source {
 
   constructor(private readonly options: SourceOptions) {
     this.session = options.makeSession({
-      emit: (change) => this.emit(change),
+      emit: this.emit,
+      cells: (sheet, ranges) => this.#emitCells(sheet, ranges),
+      edited: (edits) => this.#emitEdits(edits),
       cacheChanged: () => this.#reload(),
     });
     const events = {
@@ -47,7 +54,8 @@ export class Source {
         if (hasNewExtent) this.emit({ kind: "sheets" });
         // Pending inserts and deletes display the range elsewhere.
         const isMoved = this.session.view.pending.some(({ op }) => op.kind !== "setCells");
-        if (sheet === this.sheet) this.emit(isMoved ? { kind: "layout" } : { kind: "cells", ranges: [range] });
+        if (!isMoved) this.#emitCells(sheet, [range]);
+        else if (sheet === this.sheet) this.emit({ kind: "layout" });
       },
       failed: (error: unknown) => {
         this.session.noteFailure(error);
@@ -97,22 +105,18 @@ export class Source {
     };
   }
 
-  emit(change: SheetChange): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        // A listener's fault must not stop the data layer, but must be seen.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+  /** Reports each author once. */
+  #emitEdits(edits: readonly RecentEdit[]): void {
+    const { sheet } = this;
+    const shown = edits.filter((edit) => edit.sheet === sheet);
+    for (const author of new Set(shown.map((edit) => edit.author))) {
+      const own = shown.filter((edit) => edit.author === author);
+      this.#emitCells(sheet, own.flatMap(({ range }) => this.session.view.shownRanges(sheet, range)), author);
     }
   }
 
-  subscribe(listener: (change: SheetChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  #emitCells(sheet: number, ranges: Range[], author?: string): void {
+    if (sheet === this.sheet && ranges.length > 0) this.emit(withoutAbsent<SheetChange>({ kind: "cells", ranges, author }));
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { Overlay } from "./overlay";
 import { addEdit, applyEntry, committedOf, NO_PENDING, Predictor, removeEdit, type PendingEdit } from "./pending";
 import { movesCells } from "./space-map";
 import { addedSheetOf, tabsAfter } from "./tabs";
-import type { Cell, Extent, SheetInfo } from "./types";
+import type { Cell, Extent, Range, SheetInfo } from "./types";
 import type { Entry, Operation } from "./wire";
 
 const NO_EXTENT: Extent = { rows: 0, columns: 0 };
@@ -106,6 +106,11 @@ export class View {
 
   extent(sheet: number): Extent {
     return this.#update().extent(sheet) ?? this.canonical.info(sheet)?.extent ?? NO_EXTENT;
+  }
+
+  /** Returns where cells of the server are displayed. */
+  shownRanges(sheet: number, range: Range): Range[] {
+    return this.#update().shown(sheet, range);
   }
 
   /** Returns the server's row and column of a displayed cell, or undefined if it is inserted. */

@@ -53,6 +53,8 @@ export interface Entry {
   position: number;
   kind: "snapshot" | "endSegment" | "edits";
   clientKey?: string;
+  /** Who made the edits. */
+  author?: string;
   mutations: Mutation[];
   /** Whether the operations are in an object that this client does not read. */
   isExternal: boolean;
