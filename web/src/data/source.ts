@@ -40,6 +40,8 @@ export class Source {
   /** Edits that are being stored, so that the user does not see them yet. */
   #unshown: Operation[] = [];
   #inputProblem: string | null = null;
+  /** Resolves when the edits that the user has made are stored and shown. */
+  stored: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: SourceOptions) {
     this.session = options.makeSession({
@@ -182,7 +184,7 @@ export class Source {
     if (operation.kind !== "undo") session.history.noteEdit();
     session.rejection = null;
     this.#refuse(null);
-    void this.#store(seen, operationToJson(seen));
+    this.stored = this.#store(seen, operationToJson(seen));
   }
 
   /** Makes an edit again that another tab left behind. */

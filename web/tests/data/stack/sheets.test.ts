@@ -100,6 +100,20 @@ describe.skipIf(!HAS_STACK)("sheets of a real stack", () => {
     expect(sheet.sheets).toHaveLength(2);
   });
 
+  it("undo an edit that was just made", async () => {
+    spreadsheet = await stack.create("quick undo");
+    const sheet = await open();
+    sheet.setCells([{ row: 0, column: 0, input: "1" }]);
+    expect(await sheet.undo()).toMatch(/^(Undid|Removed)/);
+    sheet.setCells([{ row: 0, column: 0, input: "2" }]);
+    await support.settle(stack, spreadsheet, [sheet]);
+    sheet.setCells([{ row: 0, column: 0, input: "3" }]);
+    await support.until(() => sheet.cellAt(0, 0)?.value === 3, "the edit is shown");
+    expect(await sheet.undo()).toMatch(/^(Undid|Removed)/);
+    await expectSame(sheet);
+    expect(sheet.cellAt(0, 0)?.value).toBe(2);
+  });
+
   it("are brought back by undo", async () => {
     spreadsheet = await stack.create("undo");
     const sheet = await open();
