@@ -1,6 +1,6 @@
 /** Opens a spreadsheet: reads, edits and follows it, online and offline. */
 
-import { Api } from "./api";
+import { Api, type At } from "./api";
 import type { Random } from "./backoff";
 import { identityOf } from "./identity";
 import { RECOVERY_INTERVAL_MS } from "./limits";
@@ -8,6 +8,7 @@ import { BROWSER_HINTS, LiveUpdates, type HintSource } from "./live";
 import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
 import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
+import { openPastSheet } from "./past-sheet";
 import { holdClientLock, recoverAbandoned } from "./recovery";
 import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
@@ -23,6 +24,8 @@ export interface OpenOptions {
   /** Names the user. By default, it is read from the token. Must not be a secret. */
   identity?: string;
   fetch?: typeof fetch;
+  /** Opens the state at an earlier position or time, such as `0.42` or `2026-11-24T00:14Z`, read-only. */
+  at?: At;
   store?: OutboxStore;
   hints?: readonly HintSource[];
   random?: Random;
@@ -111,6 +114,7 @@ async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdi
 export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const { random = Math.random, now = Date.now, url: stack, spreadsheet } = options;
   const api = new Api(options);
+  if (options.at !== undefined) return openPastSheet(api, options.at, random);
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };

@@ -45,7 +45,8 @@ export interface CellInput {
 }
 
 export type SheetChange =
-  | { kind: "cells"; ranges: Range[] }
+  /** `author` is set if another client changed the cells, at a place where the source shows them. */
+  | { kind: "cells"; ranges: Range[]; author?: string }
   | { kind: "layout" }
   | { kind: "sheets" }
   | { kind: "status" };
