@@ -44,10 +44,18 @@ export interface CellInput {
   input: string;
 }
 
+/** Rows or columns of the shown sheet that were inserted, or deleted if `count` is negative. */
+export interface LayoutShift {
+  axis: "rows" | "columns";
+  at: number;
+  count: number;
+}
+
 export type SheetChange =
   /** `author` is set if another client changed the cells, at a place where the source shows them. */
   | { kind: "cells"; ranges: Range[]; author?: string }
-  | { kind: "layout" }
+  /** Without a shift, any cell may be elsewhere. With one, views keep the row that the user looks at. */
+  | ({ kind: "layout" } & Partial<LayoutShift>)
   | { kind: "sheets" }
   | { kind: "status" };
 
@@ -59,6 +67,8 @@ export interface SheetStatus {
   oldestPendingMs: number | null;
   isOnline: boolean;
   role: "viewer" | "editor" | "owner";
+  /** Why nobody can edit at present, such as "The spreadsheet is archived". */
+  readOnlyReason?: string;
   /** A message for the user, or null. */
   problem: string | null;
 }

@@ -7,6 +7,7 @@ import { clearInputs, copyRange } from "./transfer";
 export interface CommandUi {
   notify(message: string): void;
   focusNameBox(): void;
+  openFind(): void;
   editorElement(): HTMLTextAreaElement;
   host: HTMLElement;
 }
@@ -55,6 +56,8 @@ export class CommandRunner {
         return this.clear();
       case "fillDown":
         return controller.fillDown();
+      case "find":
+        return ui.openFind();
       case "goTo":
         return ui.focusNameBox();
       case "newline":
@@ -75,7 +78,7 @@ export class CommandRunner {
 
   openMenu(clientX: number, clientY: number): void {
     const box = this.ui.host.getBoundingClientRect();
-    this.menu.open(this.items(), clientX - box.left, clientY - box.top, box.width, box.height);
+    this.menu.open(this.items(), { x: clientX - box.left, y: clientY - box.top, host: box, returnFocus: () => this.ui.editorElement().focus() });
   }
 
   private openMenuAtEditor(): void {

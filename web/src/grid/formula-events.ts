@@ -1,4 +1,4 @@
-import type { FormulaBar } from "./bars";
+import type { FormulaBar } from "./formula-bar";
 import type { Controller } from "./controller";
 import type { CellAddress } from "./address";
 import { editText } from "./cell-text";
