@@ -27,10 +27,11 @@ export function statusText(status: SheetStatus, context: StatusContext): StatusT
 }
 
 /** Returns why the user cannot edit, or null. */
-export function readOnlyReason(status: Pick<SheetStatus, "role">, context: StatusContext): string | null {
+export function readOnlyReason(status: Pick<SheetStatus, "role" | "readOnlyReason">, context: StatusContext): string | null {
   if (context.at !== undefined) return "Read-only: an earlier state";
   if (context.status === "archived") return "Read-only: archived";
   if (context.status === "deleted") return "Read-only: deleted";
+  if (status.readOnlyReason !== undefined) return `Read-only: ${status.readOnlyReason}`;
   if (status.role !== "viewer") return null;
   return context.isLink ? "Read-only: the share link is for viewers" : "Read-only: you are a viewer";
 }

@@ -7,15 +7,18 @@ import type { CellarGrid } from "../../grid/index";
 import "../../grid/index";
 import type { SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
+import { markAuthors } from "./author-marks";
+import { answerFindEvents } from "./find";
 
 interface GridProps {
   route: SheetRoute;
   source: OpenedSheet | null;
   access: StackAccess;
   grid: RefObject<CellarGrid | null>;
+  onProblem: (text: string) => void;
 }
 
-export function Grid({ route, source, grid }: GridProps) {
+export function Grid({ route, source, access, grid, onProblem }: GridProps) {
   useLayoutEffect(() => {
     if (grid.current === null) return;
     grid.current.source = source;
@@ -26,6 +29,15 @@ export function Grid({ route, source, grid }: GridProps) {
   useEffect(() => {
     if (source !== null && grid.current !== null) goToRoute(source, grid.current, route);
   }, [source, route.sheet, route.cell]);
+  useEffect(() => {
+    if (source === null || grid.current === null) return;
+    const endFind = answerFindEvents({ stack: access.stack, id: route.id, at: route.at, source, grid: grid.current, onProblem });
+    const endMarks = markAuthors(source, grid.current);
+    return () => {
+      endFind();
+      endMarks();
+    };
+  }, [source, access.stack, route.id, route.at, onProblem]);
   return (
     <main class="grid-area" aria-label="Cells">
       <cellar-grid ref={grid} />

@@ -1,9 +1,9 @@
-/** A view of a source whose status says that the user cannot edit. */
+/** A view of a source whose status says why the user cannot edit. */
 
 import type { OpenedSheet } from "../../data/index";
 
-export function withoutEditing(source: OpenedSheet): OpenedSheet {
+export function withoutEditing(source: OpenedSheet, reason: string): OpenedSheet {
   return Object.create(source, {
-    status: { get: () => ({ ...source.status, role: "viewer" }) },
+    status: { get: () => ({ ...source.status, readOnlyReason: reason }) },
   }) as OpenedSheet;
 }

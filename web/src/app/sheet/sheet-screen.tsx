@@ -12,6 +12,7 @@ import { formatRoute, type SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
 import { ExpiredBar } from "../ui/expired-bar";
 import { useDocumentTitle } from "../ui/hooks";
+import { Toast } from "../ui/toast";
 import { Grid } from "./grid";
 import { SheetHeader } from "./header";
 import { Panel } from "./panel";
@@ -29,12 +30,15 @@ const FATAL = ["not-found", "forbidden", "deleted", "invalid-link"];
 export function SheetScreen({ route, access }: SheetScreenProps) {
   const [attempt, setAttempt] = useState(0);
   const { details, error, replace } = useDetails(access, route.id, attempt);
-  const opened = useSource(access, route.id, attempt);
+  const opened = useSource(access, route, attempt);
   const [panel, setPanel] = useState<PanelName | null>(null);
+  const [message, setMessage] = useState("");
   const grid = useRef<CellarGrid>(null);
   useDocumentTitle(details === null ? "Spreadsheet" : displayName(details.name));
   const status = details?.status ?? "active";
-  const source = useMemo(() => (opened === null || status === "active" ? opened : withoutEditing(opened)), [opened, status]);
+  const source = useMemo(() => {
+    return opened === null || status === "active" ? opened : withoutEditing(opened, `The spreadsheet is ${status}`);
+  }, [opened, status]);
   const showState = useCallback((at: string | null) => {
     const { at: _, ...newest } = route;
     location.hash = formatRoute(at === null ? newest : { ...newest, at });
@@ -50,12 +54,23 @@ export function SheetScreen({ route, access }: SheetScreenProps) {
     <div class="screen sheet">
       <SheetHeader {...{ access, route, details, replace, source, panel, setPanel, grid }} />
       <ExpiredBar />
+      {route.at === undefined ? null : <EarlierBar at={route.at} showState={showState} />}
       <div class="work">
-        <Grid route={route} source={source} access={access} grid={grid} />
+        <Grid route={route} source={source} access={access} grid={grid} onProblem={setMessage} />
         {panel === null || source === null || grid.current === null ? null : (
           <Panel key={panel} name={panel} stack={access.stack} spreadsheet={route.id} source={source} grid={grid.current} close={() => setPanel(null)} setSource={showState} />
         )}
       </div>
+      <Toast text={message} close={() => setMessage("")} />
+    </div>
+  );
+}
+
+function EarlierBar({ at, showState }: { at: string; showState: (at: string | null) => void }) {
+  return (
+    <div class="bar" role="status">
+      <span>This is the state at {/^\d+\.\d+$/.test(at) ? "position " : ""}{at}. It is read-only.</span>
+      <button type="button" onClick={() => showState(null)}>Show the newest state</button>
     </div>
   );
 }

@@ -6,15 +6,17 @@ import { openSheet, type OpenedSheet } from "../../data/index";
 import type { SheetStatus } from "../../data/types";
 import { IN_MEMORY_ONLY } from "../../data/undo";
 import { readDetails, type Spreadsheet } from "../../stack/details";
+import type { SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
 
 /** The source of the grid. Null until the first attempt to load it has ended. */
-export function useSource({ stack, fetch }: StackAccess, id: string, attempt: number): OpenedSheet | null {
+export function useSource({ stack, fetch }: StackAccess, { id, at }: SheetRoute, attempt: number): OpenedSheet | null {
   const [source, setSource] = useState<OpenedSheet | null>(null);
   useLayoutEffect(() => {
     let isClosed = false;
     let opened: OpenedSheet | null = null;
-    void openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch }).then((next) => {
+    const options = { url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch, ...(at === undefined ? {} : { at }) };
+    void openSheet(options).then((next) => {
       if (isClosed) return next.close();
       opened = next;
       setSource(next);
@@ -24,7 +26,7 @@ export function useSource({ stack, fetch }: StackAccess, id: string, attempt: nu
       setSource(null);
       opened?.close();
     };
-  }, [stack, id, attempt]);
+  }, [stack, id, at, attempt]);
   return source;
 }
 
