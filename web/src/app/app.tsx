@@ -6,6 +6,7 @@ import type { SheetRoute } from "./routes";
 import { askSiblingTabs, personOf } from "./session";
 import { SheetScreen } from "./sheet/sheet-screen";
 import { accessOfLink, accessOfUser } from "./stack-access";
+import { UpdateOffer } from "./update";
 import { useModule, useRoute, useSession } from "./ui/hooks";
 
 const loadList = () => import("./list/list-screen");
@@ -13,6 +14,15 @@ const loadSignIn = () => import("./login/sign-in-screen");
 const loadCallback = () => import("./login/callback-screen");
 
 export function App() {
+  return (
+    <>
+      <Screen />
+      <UpdateOffer />
+    </>
+  );
+}
+
+function Screen() {
   const route = useRoute();
   if (new URLSearchParams(location.search).has("state")) return <CallbackScreen />;
   if (route.kind === "unknown") return <ProblemScreen title="No such page" detail={route.reason} actions={["list"]} />;

@@ -8,7 +8,7 @@ import { displayName } from "./sort";
 
 export type DetailsCommand = "rename" | "archive" | "unarchive" | "delete" | "undelete";
 
-interface DetailsDialogProps {
+export interface DetailsDialogProps {
   spreadsheet: Spreadsheet;
   command: DetailsCommand;
   change: (change: DetailsChange) => Promise<void>;

@@ -8,7 +8,7 @@ import type { StackAccess } from "../stack-access";
 import { timeText } from "../status-text";
 import { Menu, type MenuItem } from "../ui/menu";
 import { runLimited } from "./limit";
-import { DetailsDialog, type DetailsCommand } from "./details-dialog";
+import { DetailsDialog, type DetailsCommand } from "./lazy-details-dialog";
 import { displayName } from "./sort";
 
 interface RowProps {

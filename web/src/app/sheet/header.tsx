@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import type { OpenedSheet } from "../../data/index";
 import type { CellarGrid } from "../../grid/index";
 import { changeDetails, type DetailsChange, type Spreadsheet } from "../../stack/details";
-import { DetailsDialog, type DetailsCommand } from "../list/details-dialog";
+import { DetailsDialog, type DetailsCommand } from "../list/lazy-details-dialog";
 import { PANEL_NAMES, PANELS, type PanelName } from "../panels";
 import { formatRoute, type SheetRoute } from "../routes";
 import { currentCredentials } from "../session";
