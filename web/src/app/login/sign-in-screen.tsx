@@ -59,8 +59,8 @@ function TokenForm({ hasIssuers }: { hasIssuers: boolean }) {
         <button type="submit" class={hasIssuers ? "" : "primary"} disabled={isRunning || text.trim() === ""}>Sign in</button>
       </div>
       <p class="hint">
-        Create a token with <code>synth token create</code>, or ask the operator of the stack for one. It is kept in this tab
-        only.
+        Create a token with <code>synth token create</code>, or ask the operator of the stack for one. Browsers forget it when
+        the tab is closed.
       </p>
       <Problem error={problem} />
     </form>
