@@ -35,11 +35,11 @@ function pageHeaders(path, connectSources) {
   };
 }
 
-async function serveFile(path, response, connectSources) {
+async function serveFile(path, response, { connectSources, readDist }) {
   const name = path === "/" ? "index.html" : path.slice(1);
   if (name !== "index.html" && name !== "sw.js" && !HASHED.test(name)) return response.writeHead(404).end();
   try {
-    const body = await readFile(new URL(name, DIST));
+    const body = await readDist(name);
     response.writeHead(200, pageHeaders(name, connectSources)).end(body);
   } catch {
     response.writeHead(404).end();
@@ -58,12 +58,13 @@ function forward(stack, request, response) {
   request.pipe(forwarded);
 }
 
-/** Starts a server on this machine. Port 0 chooses a free one. */
-export async function startDevServer(stack, port = 0, connectSources = ["http://127.0.0.1:*"]) {
+/** Starts a server on this machine. Port 0 chooses a free one. `readDist` may return other files than those of dist/. */
+export async function startDevServer(stack, port = 0, options = {}) {
+  const settings = { connectSources: ["http://127.0.0.1:*"], readDist: (name) => readFile(new URL(name, DIST)), ...options };
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     if (pathname.startsWith("/v1/")) forward(stack, request, response);
-    else void serveFile(pathname, response, connectSources);
+    else void serveFile(pathname, response, settings);
   });
   await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   const close = () => {

@@ -25,7 +25,7 @@ export function App() {
 function Screen() {
   const route = useRoute();
   if (new URLSearchParams(location.search).has("state")) return <CallbackScreen />;
-  if (route.kind === "unknown") return <ProblemScreen title="No such page" detail={route.reason} actions={["list"]} />;
+  if (route.kind === "unknown") return <ProblemScreen title="This address does not work" detail={route.reason} actions={["list"]} />;
   if (route.kind === "sheet" && route.link !== undefined) return <LinkedSheet key={`${route.id} ${route.link}`} route={route} />;
   return <UserScreen route={route.kind === "sheet" ? route : null} />;
 }

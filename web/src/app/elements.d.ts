@@ -4,7 +4,7 @@ import type { CellarGrid } from "../grid/index";
 declare module "preact" {
   namespace JSX {
     interface IntrinsicElements {
-      "cellar-grid": HTMLAttributes<CellarGrid> & ClassAttributes<CellarGrid>;
+      "cellar-grid": HTMLAttributes<CellarGrid> & ClassAttributes<CellarGrid> & { "no-sync-status"?: boolean };
     }
   }
 }

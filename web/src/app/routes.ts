@@ -25,7 +25,7 @@ const SECRET = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 const LINK_TOKEN = /^cellar-link\.([^.]+)\.([^.]+)$/;
 const SHEET_PREFIX = "/s/";
 
-const NO_SPREADSHEET = "The address names no spreadsheet. It must look like #/s/ID.";
+const NO_SPREADSHEET = "It names no spreadsheet: it must look like #/s/ID.";
 const INCOMPLETE_LINK = "The share link is incomplete. Copy it in full: it ends with ?link=SECRET.";
 
 /** Parses a fragment, with or without its `#`. */

@@ -1,6 +1,7 @@
 /** The status of a spreadsheet as a short text. */
 
 import type { SheetStatus } from "../data/types";
+import { ageText } from "../grid/status-line";
 import type { SpreadsheetStatus } from "../stack/details";
 
 export interface StatusContext {
@@ -11,6 +12,8 @@ export interface StatusContext {
   at?: string | undefined;
 }
 
+const SAVING_MS = 3_000;
+
 export interface StatusText {
   text: string;
   tone: "quiet" | "waiting" | "problem";
@@ -18,11 +21,13 @@ export interface StatusText {
 
 export function statusText(status: SheetStatus, context: StatusContext): StatusText {
   const waiting = waitingText(status);
+  const isSaving = status.isOnline && (status.oldestPendingMs ?? 0) < SAVING_MS;
   if (status.problem !== null) {
     return { text: join(waiting, asSentence(status.problem)), tone: "problem" };
   }
   if (!status.isOnline) return { text: join("Offline", waiting), tone: "waiting" };
-  if (waiting !== "") return { text: waiting, tone: "waiting" };
+  // Each edit waits for a moment, which is no news.
+  if (waiting !== "") return isSaving ? { text: "Saving…", tone: "quiet" } : { text: waiting, tone: "waiting" };
   return { text: readOnlyReason(status, context) ?? "Saved", tone: "quiet" };
 }
 
@@ -40,15 +45,6 @@ function waitingText({ pending, oldestPendingMs }: SheetStatus): string {
   if (pending === 0) return "";
   const edits = pending === 1 ? "1 edit waits" : `${pending.toLocaleString("en-US")} edits wait`;
   return oldestPendingMs === null || oldestPendingMs < 1_000 ? edits : `${edits}, for ${ageText(oldestPendingMs)}`;
-}
-
-export function ageText(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1_000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
 /** Returns a time relative to now if it is recent, else a date. */

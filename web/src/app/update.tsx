@@ -34,6 +34,6 @@ function watchForUpdates(onWaiting: (worker: ServiceWorker) => void): () => void
     registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", offer));
     timer = setInterval(() => void registration.update().catch(() => undefined), CHECK_INTERVAL_MS);
   };
-  serviceWorker?.register("sw.js").then(watch, () => undefined);
+  serviceWorker?.register("sw.js").then(watch).catch(() => undefined);
   return () => clearInterval(timer);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ageText, statusText, timeText, type StatusContext } from "../../src/app/status-text";
+import { statusText, timeText, type StatusContext } from "../../src/app/status-text";
 import type { SheetStatus } from "../../src/data/types";
 
 const SAVED: SheetStatus = { position: "0.42", pending: 0, oldestPendingMs: null, isOnline: true, role: "editor", problem: null };
@@ -7,7 +7,8 @@ const ACTIVE: StatusContext = { status: "active", isLink: false };
 
 test.each<[Partial<SheetStatus>, Partial<StatusContext>, string, string]>([
   [{}, {}, "Saved", "quiet"],
-  [{ pending: 1, oldestPendingMs: 400 }, {}, "1 edit waits", "waiting"],
+  [{ pending: 1, oldestPendingMs: 400 }, {}, "Saving…", "quiet"],
+  [{ pending: 1, oldestPendingMs: 400, isOnline: false }, {}, "Offline · 1 edit waits", "waiting"],
   [{ pending: 1_200, oldestPendingMs: 90_000 }, {}, "1,200 edits wait, for 2 min", "waiting"],
   [{ isOnline: false }, {}, "Offline", "waiting"],
   [{ isOnline: false, pending: 2, oldestPendingMs: 5_000 }, {}, "Offline · 2 edits wait, for 5 s", "waiting"],
@@ -20,11 +21,6 @@ test.each<[Partial<SheetStatus>, Partial<StatusContext>, string, string]>([
   [{ isOnline: false, role: "viewer" }, {}, "Offline", "waiting"],
 ])("%j in %j", (status, context, text, tone) => {
   expect(statusText({ ...SAVED, ...status }, { ...ACTIVE, ...context })).toEqual({ text, tone });
-});
-
-test("ages use the unit that fits", () => {
-  const ages = [900, 59_000, 61_000, 59 * 60_000, 3 * 3_600_000, 47 * 3_600_000, 50 * 3_600_000].map(ageText);
-  expect(ages).toEqual(["1 s", "59 s", "1 min", "59 min", "3 h", "47 h", "2 days"]);
 });
 
 test("recent times are relative, others dates", () => {

@@ -40,7 +40,7 @@ export function Grid({ route, source, access, grid, onProblem }: GridProps) {
   }, [source, access.stack, route.id, route.at, onProblem]);
   return (
     <main class="grid-area" aria-label="Cells">
-      <cellar-grid ref={grid} />
+      <cellar-grid ref={grid} no-sync-status />
     </main>
   );
 }

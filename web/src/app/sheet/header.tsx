@@ -28,7 +28,8 @@ interface SheetHeaderProps {
 }
 
 const BUTTONS: PanelName[] = ["share", "history", "export"];
-const MENU_PANELS: PanelName[] = ["time", "cell-history", "forks"];
+/** Narrow screens have no room for the buttons, so the menu has all panels. */
+const MENU_PANELS: PanelName[] = ["share", "history", "time", "cell-history", "forks", "export"];
 
 export function SheetHeader(props: SheetHeaderProps) {
   const { access, route, details, replace, source, panel, setPanel } = props;
@@ -69,14 +70,17 @@ function Status({ access, route, details, source }: StatusProps) {
   return (
     <span class={`status ${tone}`} role="status" title={text}>
       {text}
-      {status.pending > 0 ? <button type="button" class="link" onClick={() => void downloadUnsentEdits(source, route.id)}>Download</button> : null}
+      {status.pending > 0 && tone !== "quiet" ? <button type="button" class="link" onClick={() => void downloadUnsentEdits(source, route.id)}>Download</button> : null}
     </span>
   );
 }
 
 function Commands({ access, route, details, replace, source, setPanel, grid }: SheetHeaderProps) {
   const [command, setCommand] = useState<DetailsCommand | null>(null);
-  const change = async (next: DetailsChange) => replace(await changeDetails(access.stack, route.id, next));
+  const change = async (next: DetailsChange) => {
+    replace(await changeDetails(access.stack, route.id, next));
+    if (next.status === "deleted") location.hash = "#/";
+  };
   const start = (name: DetailsCommand, label: string, isShown: boolean): MenuItem | null =>
     isShown ? { label, run: () => setCommand(name), isDangerous: name === "delete" } : null;
   const isOwner = details?.role === "owner";

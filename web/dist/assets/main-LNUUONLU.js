@@ -1,1 +1,0 @@
-import{B as t,b as e,i as m}from"./chunk-7T2AXAKY.js";import{e as o,k as r}from"./chunk-FUQ2BXRQ.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
