@@ -1,0 +1,105 @@
+/**
+ * A real stack, a web server and Chromium for the tests of a file. A test fails if a page of it logs an error,
+ * violates the content security policy, or has a token in a requested URL.
+ */
+
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { Guard } from "./guard";
+import { startStack, SYNTH, type Stack } from "./local-stack";
+import { startSite, type Site } from "./site";
+
+export const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+/** `stack`: the page that the stack serves. `site`: the folder `dist`, served by the test. */
+const SERVER_OF_PAGE = process.env["CELLAR_PAGE"] ?? "site";
+const START_MS = 60_000;
+
+export interface NewContext extends BrowserContextOptions {
+  /** Where the context sends its requests. By default, directly to the site. */
+  url?: string;
+}
+
+export class Harness {
+  readonly guard = new Guard();
+  browser!: Browser;
+  stack!: Stack;
+  url!: string;
+  #site: Site | undefined;
+  readonly #contexts = new Set<BrowserContext>();
+  readonly #sites: Site[] = [];
+
+  async start(): Promise<void> {
+    [this.stack, this.browser] = await Promise.all([startStack(), launchBrowser()]);
+    this.guard.addSecret(this.stack.token);
+    if (SERVER_OF_PAGE === "site") this.#site = await startSite(this.stack.url);
+    this.url = this.#site?.url ?? this.stack.url;
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close();
+    await Promise.all([this.#site, ...this.#sites].map((site) => site?.close()));
+    await this.stack?.stop();
+  }
+
+  /** A browser profile of its own. It is closed at the end of the test. */
+  async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
+    this.#contexts.add(context);
+    await this.guard.watch(context);
+    return context;
+  }
+
+  /** Serves the page, and sends the requests of its API to `api`, such as a proxy that loses some. */
+  async siteBefore(api: string): Promise<string> {
+    const site = await startSite(api);
+    this.#sites.push(site);
+    return site.url;
+  }
+
+  /** Moves an address of the stack, such as a share link, to the server of the page. */
+  pageUrl(address: string): string {
+    return address.replace(this.stack.url, this.url);
+  }
+
+  /** Creates an empty spreadsheet and returns its id. */
+  async create(name: string): Promise<string> {
+    const created: unknown = JSON.parse(await this.stack.cellar("create", name, "--json"));
+    return (created as { id: string }).id;
+  }
+
+  async endTest(): Promise<void> {
+    await Promise.all([...this.#contexts].map((context) => context.close()));
+    this.#contexts.clear();
+    expect(this.guard.take(), "problems that the pages of this test reported").toEqual([]);
+  }
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: ["--no-sandbox", "--disable-gpu"],
+    ignoreDefaultArgs: ["--hide-scrollbars"],
+  });
+}
+
+/** Defines a group of tests with a stack and a browser. Machines without one of them skip it, except in CI. */
+export function describeInBrowser(title: string, define: (harness: Harness) => void): void {
+  const canRun = existsSync(CHROMIUM) && existsSync(SYNTH);
+  describe.skipIf(!canRun && process.env["CI"] === undefined)(title, { timeout: 60_000 }, () => {
+    const harness = new Harness();
+    beforeAll(() => harness.start(), START_MS);
+    afterEach(() => harness.endTest());
+    afterAll(() => harness.stop(), START_MS);
+    define(harness);
+  });
+}
+
+/** Opens the plain example: the element and the data layer without the page around them. */
+export async function openPlain(harness: Harness, context: BrowserContext, spreadsheet: string, options: { token?: string; url?: string } = {}): Promise<Page> {
+  const page = await context.newPage();
+  const fragment = new URLSearchParams({ spreadsheet, token: options.token ?? harness.stack.token });
+  await page.goto(`${options.url ?? harness.url}/examples/plain.html#${fragment}`);
+  await page.locator("cellar-grid").locator(".row-header").first().waitFor();
+  return page;
+}
