@@ -64,6 +64,10 @@ export class FakeSource implements SheetSource {
   insertColumns(): void { this.tell({ kind: "layout" }); }
   deleteColumns(): void { this.tell({ kind: "layout" }); }
 
+  addSheet(): void { this.tell({ kind: "sheets" }); }
+  renameSheet(): void { this.tell({ kind: "sheets" }); }
+  deleteSheet(): void { this.tell({ kind: "sheets" }); }
+
   undo(): Promise<string> { return Promise.resolve("Nothing to undo"); }
   redo(): Promise<string> { return Promise.resolve("Nothing to redo"); }
   close(): void { this.listeners.clear(); }

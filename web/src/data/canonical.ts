@@ -21,6 +21,7 @@ export interface EntryEffect {
 
 export class CanonicalState {
   sheets: SheetInfo[] = [];
+  nextSheet = 1;
   position = 0;
   incarnation = 0;
   /** Whether the last entry ends its segment; undefined if its kind is not known. */
@@ -33,6 +34,7 @@ export class CanonicalState {
   reset(reply: SheetsReply): void {
     this.cache.clear();
     this.sheets = reply.sheets;
+    this.nextSheet = reply.nextSheet;
     this.position = reply.position;
     this.changedAt = reply.position;
     this.incarnation = reply.incarnation;
@@ -73,7 +75,7 @@ export class CanonicalState {
     } else if (operation.kind === "clearRange") {
       cache.updateRanges(operation.sheet, operation.rows, operation.columns, clearedCell);
       effect.cells = null;
-    } else if (operation.kind === "other") {
+    } else if (["addSheet", "renameSheet", "deleteSheet", "other"].includes(operation.kind)) {
       effect.sheets = true;
       effect.cells = null;
     }

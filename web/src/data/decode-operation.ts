@@ -69,6 +69,11 @@ export function decodeOperation(value: unknown): Operation {
       return { kind: name, sheet: sheetOf(fields()), spans: decodeSpans(fields().spans, MAX_ROWS) };
     case "deleteColumns":
       return { kind: name, sheet: sheetOf(fields()), spans: decodeSpans(fields().spans, MAX_COLUMNS) };
+    case "addSheet":
+    case "renameSheet":
+      return { kind: name, sheet: sheetOf(fields()), name: textOf(fields().name, "the name of a sheet") };
+    case "deleteSheet":
+      return { kind: name, sheet: sheetOf(fields()) };
     case "undo":
       return { kind: name, position: integerOf(fields().position, "a position") };
     case "rejected":

@@ -147,6 +147,7 @@ export class Session {
       const reply = await this.api.sheets(canonical.position, this.#abort.signal);
       if (reply.incarnation !== canonical.incarnation) return;
       canonical.sheets = reply.sheets;
+      canonical.nextSheet = reply.nextSheet;
       this.view.rebuild();
       this.events.emit({ kind: "sheets" });
       this.events.cacheChanged();

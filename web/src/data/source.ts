@@ -61,6 +61,13 @@ export class Source {
     return view.canonical.sheets.map((info) => ({ ...info, extent: view.extent(info.sheet) }));
   }
 
+  /** Number for a new sheet. */
+  get nextSheet(): number {
+    const isAddition = ({ kind }: Operation) => kind === "addSheet";
+    const shown = this.session.view.pending.filter(({ op }) => isAddition(op));
+    return this.session.view.canonical.nextSheet + shown.length + this.#unshown.filter(isAddition).length;
+  }
+
   get sheet(): number {
     const { sheets } = this.session.view.canonical;
     const isThere = sheets.some((info) => info.sheet === this.#sheet);
@@ -135,18 +142,18 @@ export class Source {
   }
 
   setCells(inputs: readonly CellInput[]): void {
-    this.#editAll(cellsOperations(this.sheet, inputs));
+    this.editAll(cellsOperations(this.sheet, inputs));
   }
 
   insert(kind: "insertRows" | "insertColumns", before: number, count: number): void {
-    this.#editAll(insertion(kind, this.sheet, before, count));
+    this.editAll(insertion(kind, this.sheet, before, count));
   }
 
   delete(kind: "deleteRows" | "deleteColumns", first: number, count: number): void {
-    this.#editAll(deletion(kind, this.sheet, first, count));
+    this.editAll(deletion(kind, this.sheet, first, count));
   }
 
-  #editAll(operations: Operation[] | string): void {
+  editAll(operations: Operation[] | string): void {
     if (typeof operations === "string") return this.#refuse(operations);
     for (const operation of operations) this.edit(operation);
   }

@@ -33,6 +33,9 @@ export type Operation =
   | { kind: "clearRange"; sheet: number; rows: Span[]; columns: Span[] }
   | ({ kind: "insertRows" | "insertColumns" } & Insertion)
   | ({ kind: "deleteRows" | "deleteColumns" } & Deletion)
+  | { kind: "addSheet"; sheet: number; name: string }
+  | { kind: "renameSheet"; sheet: number; name: string }
+  | { kind: "deleteSheet"; sheet: number }
   | { kind: "undo"; position: number }
   | { kind: "rejected"; detail: string }
   | { kind: "other"; name: string };
@@ -74,6 +77,8 @@ export interface SheetView {
 
 export interface SheetsReply {
   sheets: SheetView[];
+  /** Number for the next sheet. */
+  nextSheet: number;
   position: number;
   incarnation: number;
 }

@@ -23,7 +23,7 @@ function apiWith(answers: Answer[], timeoutMs = 1_000) {
   return { api: new Api({ ...options, fetch, timeoutMs, random: () => 0 }), requests };
 }
 
-const SHEETS = { sheets: [{ sheet: 0, name: "S", extent: { rows: 1, columns: 1 } }], position: 3, incarnation: 0 };
+const SHEETS = { sheets: [{ sheet: 0, name: "S", extent: { rows: 1, columns: 1 } }], next_sheet: 1, position: 3, incarnation: 0 };
 
 describe("requests", () => {
   it("carry the token in a header only", async () => {

@@ -43,7 +43,7 @@ export class FakeServer {
     const { head, incarnation } = this;
     if (route === "GET head") return json({ head, incarnation });
     if (route === "GET details") return json({ role: this.role });
-    if (route === "GET sheets") return json({ sheets: this.sheets, position: head, incarnation });
+    if (route === "GET sheets") return json({ sheets: this.sheets, next_sheet: this.sheets.length, position: head, incarnation });
     if (route === "GET entries") {
       const after = Number(query.get("after"));
       return json({ entries: this.entries.slice(after + 1), head, incarnation });
