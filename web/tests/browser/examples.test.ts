@@ -3,7 +3,7 @@ import { describeInBrowser, openPlain } from "./harness";
 
 describeInBrowser("examples", (harness) => {
   test("the element in plain HTML shows, edits and keeps cells", async () => {
-    const spreadsheet = await harness.create("plain");
+    const spreadsheet = await harness.stack.create("plain");
     await harness.stack.cellar("set", "-s", spreadsheet, "A1", "rent", "B1", "1250.00");
     const context = await harness.newContext();
     const page = await openPlain(harness, context, spreadsheet);
@@ -19,7 +19,7 @@ describeInBrowser("examples", (harness) => {
   });
 
   test("the element in Preact opens and closes with its component", async () => {
-    const spreadsheet = await harness.create("framework");
+    const spreadsheet = await harness.stack.create("framework");
     const page = await (await harness.newContext()).newPage();
     await page.goto(`${harness.url}/examples/framework/index.html#${new URLSearchParams({ spreadsheet, token: harness.stack.token })}`);
     await page.locator(".row-header").first().waitFor();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeInBrowser, openPlain, type Harness } from "./harness";
 
 describeInBrowser("the guard of the browser tests", (harness) => {
-  const openPage = async (harness: Harness) => openPlain(harness, await harness.newContext(), await harness.create("guard"));
+  const openPage = async (harness: Harness) => openPlain(harness, await harness.newContext(), await harness.stack.create("guard"));
 
   test("reports messages of the console and uncaught errors", async () => {
     const page = await openPage(harness);

@@ -6,8 +6,8 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { HAS_STACK, startStack, type Stack } from "../stack";
 import { Guard } from "./guard";
-import { startStack, SYNTH, type Stack } from "./local-stack";
 import { startSite, type Site } from "./site";
 
 export const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -57,15 +57,16 @@ export class Harness {
     return site.url;
   }
 
+  /** Creates the token of a person, which must then be in no URL. */
+  async tokenOf(subject: string): Promise<string> {
+    const token = await this.stack.tokenOf(subject);
+    this.guard.addSecret(token);
+    return token;
+  }
+
   /** Moves an address of the stack, such as a share link, to the server of the page. */
   pageUrl(address: string): string {
     return address.replace(this.stack.url, this.url);
-  }
-
-  /** Creates an empty spreadsheet and returns its id. */
-  async create(name: string): Promise<string> {
-    const created: unknown = JSON.parse(await this.stack.cellar("create", name, "--json"));
-    return (created as { id: string }).id;
   }
 
   async endTest(): Promise<void> {
@@ -85,7 +86,7 @@ export async function launchBrowser(): Promise<Browser> {
 
 /** Defines a group of tests with a stack and a browser. Machines without one of them skip it, except in CI. */
 export function describeInBrowser(title: string, define: (harness: Harness) => void): void {
-  const canRun = existsSync(CHROMIUM) && existsSync(SYNTH);
+  const canRun = existsSync(CHROMIUM) && HAS_STACK;
   describe.skipIf(!canRun && process.env["CI"] === undefined)(title, { timeout: 60_000 }, () => {
     const harness = new Harness();
     beforeAll(() => harness.start(), START_MS);

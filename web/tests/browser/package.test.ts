@@ -75,7 +75,7 @@ describeInBrowser("the packed package", (harness) => {
   });
 
   test("runs the data layer in Node", async () => {
-    const spreadsheet = await harness.create("package in Node");
+    const spreadsheet = await harness.stack.create("package in Node");
     await writeFile(join(folder, "program.mjs"), PROGRAM);
     const { stdout } = await run("node", ["program.mjs", harness.stack.url, spreadsheet, harness.stack.token], { cwd: folder });
     expect(JSON.parse(stdout)).toEqual(["12.80", "25.6"]);
@@ -83,7 +83,7 @@ describeInBrowser("the packed package", (harness) => {
   });
 
   test("runs the element in Chromium", async () => {
-    const spreadsheet = await harness.create("package in Chromium");
+    const spreadsheet = await harness.stack.create("package in Chromium");
     await harness.stack.cellar("set", "-s", spreadsheet, "A1", "packed");
     for (const name of ["plain.html", "plain.css", "plain.js"]) await cp(join(WEB, "examples", name), join(folder, "examples", name));
     await symlink(join(installed, "lib"), join(folder, "lib"));
