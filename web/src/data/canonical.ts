@@ -5,6 +5,7 @@ import { BlockCache } from "./block-cache";
 import { extentAfter } from "./overlay";
 import { committedOf } from "./pending";
 import { axisChangeOf } from "./space-map";
+import { addedSheetOf, changesTabs, tabsAfter } from "./tabs";
 import { displayText } from "./text";
 import type { Range, SheetInfo } from "./types";
 import { withoutAbsent } from "./decode";
@@ -20,7 +21,7 @@ export interface EntryEffect {
 }
 
 export class CanonicalState {
-  sheets: SheetInfo[] = [];
+  sheets: readonly SheetInfo[] = [];
   nextSheet = 1;
   position = 0;
   incarnation = 0;
@@ -33,12 +34,22 @@ export class CanonicalState {
   /** Replaces everything with the newest state. */
   reset(reply: SheetsReply): void {
     this.cache.clear();
-    this.sheets = reply.sheets;
-    this.nextSheet = reply.nextSheet;
+    this.sheets = [];
+    this.setSheets(reply);
     this.position = reply.position;
     this.changedAt = reply.position;
     this.incarnation = reply.incarnation;
     this.endsSegment = undefined;
+  }
+
+  /** Sets the list of sheets. Its used ranges do not contain the cells that formulas fill. */
+  setSheets({ sheets, nextSheet }: SheetsReply): void {
+    this.sheets = sheets.map((info) => {
+      const { rows = 0, columns = 0 } = this.info(info.sheet)?.extent ?? {};
+      const extent = { rows: Math.max(rows, info.extent.rows), columns: Math.max(columns, info.extent.columns) };
+      return { ...info, extent };
+    });
+    this.nextSheet = nextSheet;
   }
 
   info(sheet: number): SheetInfo | undefined {
@@ -75,7 +86,11 @@ export class CanonicalState {
     } else if (operation.kind === "clearRange") {
       cache.updateRanges(operation.sheet, operation.rows, operation.columns, clearedCell);
       effect.cells = null;
-    } else if (["addSheet", "renameSheet", "deleteSheet", "other"].includes(operation.kind)) {
+    } else if (changesTabs(operation)) {
+      this.sheets = tabsAfter(this.sheets, operation);
+      this.nextSheet = Math.max(this.nextSheet, (addedSheetOf(operation) ?? 0) + 1);
+      effect.sheets = true;
+    } else if (operation.kind === "other") {
       effect.sheets = true;
       effect.cells = null;
     }

@@ -1,6 +1,6 @@
 /** Decodes the operations and entries of a log. */
 
-import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalList } from "./decode";
+import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalInteger, optionalList } from "./decode";
 import { optionalText, textOf, withoutAbsent, type Fields } from "./decode";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import type { CellEdit, Entry, Mutation, Operation, Span } from "./wire";
@@ -70,6 +70,14 @@ export function decodeOperation(value: unknown): Operation {
     case "deleteColumns":
       return { kind: name, sheet: sheetOf(fields()), spans: decodeSpans(fields().spans, MAX_COLUMNS) };
     case "addSheet":
+    case "importSheet":
+      return withoutAbsent<Operation>({
+        kind: name,
+        sheet: sheetOf(fields()),
+        name: textOf(fields().name, "the name of a sheet"),
+        before: optionalInteger(fields().before, "a sheet"),
+        replaces: optionalInteger(fields().replaces, "a sheet"),
+      });
     case "renameSheet":
       return { kind: name, sheet: sheetOf(fields()), name: textOf(fields().name, "the name of a sheet") };
     case "deleteSheet":

@@ -71,13 +71,13 @@ export class Session {
   }
 
   async #catchUp(): Promise<PollEvent> {
-    if (this.#mustReloadSheets) await this.#reloadSheets();
     const before = this.view.canonical.position;
     const result = await this.#follower.catchUp(this.#abort.signal).finally(() => {
       // Once for all entries: each would start loads that the next one makes useless.
       if (this.view.canonical.position !== before) this.events.cacheChanged();
     });
     if (result === "reload") return this.#reload();
+    if (this.#mustReloadSheets) await this.#reloadSheets();
     return result === "changed" ? "active" : "quiet";
   }
 
@@ -120,7 +120,10 @@ export class Session {
       if (position <= entry.position) this.#confirm(id);
     }
     this.view.rebuild();
-    if (effect.sheets) void this.#reloadSheets();
+    if (effect.sheets) {
+      this.#mustReloadSheets = true;
+      this.events.emit({ kind: "sheets" });
+    }
     this.#emitEffect(effect);
     return true;
   }
@@ -141,19 +144,14 @@ export class Session {
 
   /** Reads names, order and used ranges again, without the cells. */
   async #reloadSheets(): Promise<void> {
+    const { canonical } = this.view;
+    const reply = await this.api.sheets(canonical.position, this.#abort.signal);
+    if (reply.incarnation !== canonical.incarnation || reply.position !== canonical.position) return;
     this.#mustReloadSheets = false;
-    try {
-      const { canonical } = this.view;
-      const reply = await this.api.sheets(canonical.position, this.#abort.signal);
-      if (reply.incarnation !== canonical.incarnation) return;
-      canonical.sheets = reply.sheets;
-      canonical.nextSheet = reply.nextSheet;
-      this.view.rebuild();
-      this.events.emit({ kind: "sheets" });
-      this.events.cacheChanged();
-    } catch (error) {
-      this.#mustReloadSheets = !(error instanceof AbortedError);
-    }
+    canonical.setSheets(reply);
+    this.view.rebuild();
+    this.events.emit({ kind: "sheets" });
+    this.events.cacheChanged();
   }
 
   /** Handles the answers of the server to own edits. Their entries are read afterwards. */

@@ -11,6 +11,7 @@ import { Loader } from "./loader";
 import { positionText } from "./position";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
+import { changesTabs } from "./tabs";
 import type { CellInput, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
@@ -28,7 +29,8 @@ export class Source {
   live!: LiveUpdates;
   readonly #loader: Loader;
   readonly #listeners = new Set<(change: SheetChange) => void>();
-  #sheet: number | null = null;
+  /** A sheet that this client adds may get another number. */
+  #selected: { sheet?: number; addedBy?: number | undefined } = {};
   #range: Range | null = null;
   /** Edits that are being stored, so that the user does not see them yet. */
   #unshown: Operation[] = [];
@@ -57,8 +59,7 @@ export class Source {
   }
 
   get sheets(): SheetInfo[] {
-    const { view } = this.session;
-    return view.canonical.sheets.map((info) => ({ ...info, extent: view.extent(info.sheet) }));
+    return this.session.view.sheets;
   }
 
   /** Number for a new sheet. */
@@ -69,9 +70,10 @@ export class Source {
   }
 
   get sheet(): number {
-    const { sheets } = this.session.view.canonical;
-    const isThere = sheets.some((info) => info.sheet === this.#sheet);
-    return isThere && this.#sheet !== null ? this.#sheet : (sheets[0]?.sheet ?? 0);
+    const { sheets } = this;
+    const { sheet, addedBy } = this.#selected;
+    const selected = addedBy === undefined ? sheet : this.session.view.sheetAddedBy(addedBy);
+    return sheets.some((info) => info.sheet === selected) ? selected ?? 0 : (sheets[0]?.sheet ?? 0);
   }
 
   get extent(): Extent {
@@ -119,7 +121,7 @@ export class Source {
   }
 
   selectSheet(sheet: number): void {
-    this.#sheet = sheet;
+    this.#selected = { sheet, addedBy: this.session.view.additionOf(sheet) };
     this.#range = null;
     this.emit({ kind: "layout" });
   }
@@ -193,6 +195,7 @@ export class Source {
     await outbox.add(op, view.canonical.position, view.canonical.incarnation, (stored) => {
       forget();
       const moves = view.add(pendingOf(stored));
+      if (changesTabs(operation)) this.emit({ kind: "sheets" });
       if (moves || operation.kind !== "setCells") this.emit({ kind: "layout" });
       else this.emit({ kind: "cells", ranges: [boundsOf(operation.cells)] });
       this.emit({ kind: "status" });

@@ -33,7 +33,8 @@ export type Operation =
   | { kind: "clearRange"; sheet: number; rows: Span[]; columns: Span[] }
   | ({ kind: "insertRows" | "insertColumns" } & Insertion)
   | ({ kind: "deleteRows" | "deleteColumns" } & Deletion)
-  | { kind: "addSheet"; sheet: number; name: string }
+  | { kind: "addSheet"; sheet: number; name: string; before?: number }
+  | { kind: "importSheet"; sheet: number; name: string; replaces?: number }
   | { kind: "renameSheet"; sheet: number; name: string }
   | { kind: "deleteSheet"; sheet: number }
   | { kind: "undo"; position: number }

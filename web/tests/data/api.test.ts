@@ -29,7 +29,7 @@ describe("requests", () => {
   it("carry the token in a header only", async () => {
     const { api, requests } = apiWith([json(SHEETS)]);
     await api.sheets(7);
-    expect(requests[0]?.url).toBe("https://example.com/v1/spreadsheets/id/sheets?min_position=7");
+    expect(requests[0]?.url).toBe("https://example.com/v1/spreadsheets/id/sheets?at=7");
     expect(requests[0]?.init.headers).toMatchObject({ authorization: "Bearer secret" });
     expect(requests[0]?.init).toMatchObject({ credentials: "omit", cache: "no-store" });
   });

@@ -1,8 +1,8 @@
 /** A server in memory that numbers entries, drops repeated mutations and refuses gaps. */
 
 import { decodeOperation } from "../../src/data/decode-operation";
-import { movesCells, Viewpoint, type Change } from "../../src/data/viewpoint";
-import { transform } from "../../src/data/space-map";
+import { Viewpoint, type Change } from "../../src/data/viewpoint";
+import { movesCells, transform } from "../../src/data/space-map";
 import { operationToJson, type Operation } from "../../src/data/wire";
 
 export interface FakeMutation {
