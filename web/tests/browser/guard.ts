@@ -53,7 +53,7 @@ export class Guard {
 
   #watchPage(page: Page): void {
     page.on("pageerror", (error) => this.#noteUnlessAllowed(`uncaught error: ${error.stack ?? error.message}`));
-    page.on("crash", () => this.note("the page crashed"));
+    page.on("crash", () => this.#noteUnlessAllowed("the page crashed"));
     page.on("dialog", (dialog) => {
       this.note(`dialog: ${dialog.message()}`);
       dialog.dismiss().catch(() => undefined);

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { HAS_STACK, startStack, type Stack } from "../stack";
+import { startFaultProxy, type FaultProxy } from "./faults";
 import { Guard } from "./guard";
 import { startSite, type Site } from "./site";
 
@@ -27,7 +28,7 @@ export class Harness {
   url!: string;
   #site: Site | undefined;
   readonly #contexts = new Set<BrowserContext>();
-  readonly #sites: Site[] = [];
+  #closers: { close(): Promise<void> }[] = [];
 
   async start(): Promise<void> {
     [this.stack, this.browser] = await Promise.all([startStack(), launchBrowser()]);
@@ -38,7 +39,7 @@ export class Harness {
 
   async stop(): Promise<void> {
     await this.browser?.close();
-    await Promise.all([this.#site, ...this.#sites].map((site) => site?.close()));
+    await this.#site?.close();
     await this.stack?.stop();
   }
 
@@ -50,11 +51,12 @@ export class Harness {
     return context;
   }
 
-  /** Serves the page, and sends the requests of its API to `api`, such as a proxy that loses some. */
-  async siteBefore(api: string): Promise<string> {
-    const site = await startSite(api);
-    this.#sites.push(site);
-    return site.url;
+  /** Serves the page with a proxy before the stack that can lose requests. It ends with the test. */
+  async proxy(): Promise<{ url: string; faults: FaultProxy }> {
+    const faults = await startFaultProxy(this.stack.url);
+    const site = await startSite(faults.url);
+    this.#closers.push(site, faults);
+    return { url: site.url, faults };
   }
 
   /** Creates the token of a person, which must then be in no URL. */
@@ -69,9 +71,20 @@ export class Harness {
     return address.replace(this.stack.url, this.url);
   }
 
+  /** Kills the process of a tab, as a lack of memory would. */
+  async crash(page: Page): Promise<void> {
+    const session = await page.context().newCDPSession(page);
+    const crashed = page.waitForEvent("crash");
+    session.send("Page.crash").catch(() => undefined);
+    await crashed;
+    await page.close();
+  }
+
   async endTest(): Promise<void> {
     await Promise.all([...this.#contexts].map((context) => context.close()));
     this.#contexts.clear();
+    await Promise.all(this.#closers.map((closer) => closer.close()));
+    this.#closers = [];
     expect(this.guard.take(), "problems that the pages of this test reported").toEqual([]);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startFaultProxy, OFFLINE, NO_FAULTS } from "./faults";
+import { NO_FAULTS, OFFLINE } from "./faults";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openPlain } from "./harness";
 import { expectEachOnceInOrder, readCells, readLog } from "./log";
@@ -11,12 +11,11 @@ describeInBrowser("edits without a server", (harness) => {
   test("1,000 edits are sent after a reload: each once, in order", { timeout: 180_000 }, async () => {
     harness.guard.allow(LOST_REQUESTS);
     const spreadsheet = await harness.stack.create("offline");
-    const proxy = await startFaultProxy(harness.stack.url);
-    const url = await harness.siteBefore(proxy.url);
-    const page = await openPlain(harness, await harness.newContext(), spreadsheet, { url });
+    const proxy = await harness.proxy();
+    const page = await openPlain(harness, await harness.newContext(), spreadsheet, proxy);
     const sheet = new SheetPage(page);
     await sheet.goTo("A1");
-    proxy.plan = OFFLINE;
+    proxy.faults.plan = OFFLINE;
     for (let edit = 1; edit <= EDITS; edit++) {
       await page.keyboard.insertText(String(edit));
       await page.keyboard.press("Enter");
@@ -26,7 +25,7 @@ describeInBrowser("edits without a server", (harness) => {
     expect(await readLog(harness.stack, spreadsheet)).toEqual([]);
     await page.reload();
     await page.waitForTimeout(500);
-    proxy.plan = NO_FAULTS;
+    proxy.faults.plan = NO_FAULTS;
     await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 60_000 }).toBe(EDITS);
     await sheet.saved();
     const log = await readLog(harness.stack, spreadsheet);
@@ -37,6 +36,5 @@ describeInBrowser("edits without a server", (harness) => {
     const expected = Object.fromEntries(Array.from({ length: EDITS }, (_, row) => [`${row},0`, String(row + 1)]));
     expect(await readCells(harness.stack, spreadsheet)).toEqual(expected);
     await expect.poll(() => sheet.cells()).toEqual(expected);
-    await proxy.close();
   });
 });
