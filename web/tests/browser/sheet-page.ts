@@ -35,7 +35,7 @@ export class SheetPage {
   }
 
   /** Runs a command of the context menu of the selection. */
-  async choose(address: string, command: string): Promise<void> {
+  async choose(address: string, command: string | RegExp): Promise<void> {
     await this.goTo(address);
     await this.page.keyboard.press("Shift+F10");
     await this.page.getByRole("menuitem", { name: command }).click();
