@@ -19,6 +19,15 @@ describeInBrowser("the guard of the browser tests", (harness) => {
     await expect.poll(() => harness.guard.take().join("\n")).toContain("content security policy: style-src");
   });
 
+  test("reports a request to another origin", async () => {
+    const page = await openPage(harness);
+    harness.guard.allow(/content security policy/i, /Failed to load resource/, /Refused to connect/);
+    await page.evaluate(() => fetch("http://127.0.0.1:1/elsewhere").catch(() => undefined));
+    const other = await harness.newContext();
+    await (await other.newPage()).goto("http://127.0.0.1:1/").catch(() => undefined);
+    expect(harness.guard.take().join("\n")).toContain("a request to another origin: http://127.0.0.1:1/");
+  });
+
   test("reports a token in a requested URL", async () => {
     const page = await openPage(harness);
     harness.guard.allow(/Failed to load resource/);

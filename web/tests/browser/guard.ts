@@ -8,6 +8,7 @@ export const LOST_REQUESTS = /Failed to load resource/;
 export class Guard {
   readonly #problems: string[] = [];
   readonly #secrets = new Set<string>();
+  readonly #origins = new Set<string>();
   #allowed: RegExp[] = [];
   #requests = 0;
 
@@ -20,6 +21,11 @@ export class Guard {
     this.#secrets.add(secret);
   }
 
+  /** A page may send requests to this origin. */
+  addOrigin(url: string): void {
+    this.#origins.add(new URL(url).origin);
+  }
+
   /** Permits messages of the console until the end of the test. */
   allow(...messages: RegExp[]): void {
     this.#allowed.push(...messages);
@@ -28,6 +34,7 @@ export class Guard {
   async watch(context: BrowserContext): Promise<void> {
     context.on("request", (request) => {
       this.#requests += 1;
+      this.#checkOrigin(request.url());
       // Playwright adds the fragment, which browsers do not send.
       this.#checkText("requested URL", request.url().split("#")[0]!);
       this.#checkText("referrer of a request", request.headers()["referer"] ?? "");
@@ -49,6 +56,12 @@ export class Guard {
   take(): string[] {
     this.#allowed = [];
     return this.#problems.splice(0);
+  }
+
+  #checkOrigin(url: string): void {
+    const { protocol, origin } = new URL(url);
+    const isInPage = protocol === "blob:" || protocol === "data:" || protocol === "about:";
+    if (!isInPage && !this.#origins.has(origin)) this.note(`a request to another origin: ${url}`);
   }
 
   #watchPage(page: Page): void {

@@ -35,6 +35,8 @@ export class Harness {
     this.guard.addSecret(this.stack.token);
     if (SERVER_OF_PAGE === "site") this.#site = await startSite(this.stack.url);
     this.url = this.#site?.url ?? this.stack.url;
+    // The stack also serves the chunks of snapshots.
+    for (const url of [this.url, this.stack.url]) this.guard.addOrigin(url);
   }
 
   async stop(): Promise<void> {
@@ -56,6 +58,7 @@ export class Harness {
     const faults = await startFaultProxy(this.stack.url);
     const site = await startSite(faults.url);
     this.#closers.push(site, faults);
+    for (const { url } of [site, faults]) this.guard.addOrigin(url);
     return { url: site.url, faults };
   }
 
@@ -69,6 +72,14 @@ export class Harness {
   /** Moves an address of the stack, such as a share link, to the server of the page. */
   pageUrl(address: string): string {
     return address.replace(this.stack.url, this.url);
+  }
+
+  /** Serves the page without a content security policy. It ends with the test. */
+  async siteWithoutPolicy(): Promise<string> {
+    const site = await startSite(this.stack.url, { policy: null });
+    this.#closers.push(site);
+    this.guard.addOrigin(site.url);
+    return site.url;
   }
 
   /** Kills the process of a tab, as a lack of memory would. */

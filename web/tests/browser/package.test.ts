@@ -87,7 +87,8 @@ describeInBrowser("the packed package", (harness) => {
     await harness.stack.cellar("set", "-s", spreadsheet, "A1", "packed");
     for (const name of ["plain.html", "plain.css", "plain.js"]) await cp(join(WEB, "examples", name), join(folder, "examples", name));
     await symlink(join(installed, "lib"), join(folder, "lib"));
-    const site = await startSite(harness.stack.url, [folder]);
+    const site = await startSite(harness.stack.url, { folders: [folder] });
+    harness.guard.addOrigin(site.url);
     const page = await (await harness.newContext()).newPage();
     await page.goto(`${site.url}/examples/plain.html#${new URLSearchParams({ spreadsheet, token: harness.stack.token })}`);
     await page.locator(".cell", { hasText: "packed" }).waitFor();

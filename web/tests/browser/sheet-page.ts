@@ -28,6 +28,11 @@ export class SheetPage {
     await this.grid.locator(".name-box").press("Enter");
   }
 
+  /** Waits until the grid has drawn what changed before. */
+  async drawn(): Promise<void> {
+    await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
+
   async enter(address: string, text: string): Promise<void> {
     await this.goTo(address);
     await this.page.keyboard.type(text);
@@ -43,6 +48,7 @@ export class SheetPage {
 
   async contents(address: string): Promise<string> {
     await this.goTo(address);
+    await this.drawn();
     return this.grid.locator(".formula").inputValue();
   }
 

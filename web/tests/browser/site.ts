@@ -33,12 +33,20 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/** `api` is the URL of the stack, or of a proxy before it. A file is served from the first of the folders that has it. */
-export async function startSite(api: string, folders: readonly string[] = [join(WEB, "dist"), WEB]): Promise<Site> {
+export interface SiteOptions {
+  /** A file is served from the first folder that has it. */
+  folders?: readonly string[];
+  /** The content security policy, or null for a page that has none, as some that embed the element. */
+  policy?: string | null;
+}
+
+/** `api` is the URL of the stack, or of a proxy before it. */
+export async function startSite(api: string, options: SiteOptions = {}): Promise<Site> {
+  const { folders = [join(WEB, "dist"), WEB], policy = POLICY } = options;
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://site").pathname;
     if (path.startsWith("/v1/")) passOn(api, request, response);
-    else void serveFile(path, folders, response);
+    else void serveFile(path, folders, policy, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -53,14 +61,14 @@ export async function startSite(api: string, folders: readonly string[] = [join(
   };
 }
 
-async function serveFile(path: string, folders: readonly string[], response: ServerResponse): Promise<void> {
+async function serveFile(path: string, folders: readonly string[], policy: string | null, response: ServerResponse): Promise<void> {
   const name = normalize(path === "/" ? "/index.html" : decodeURIComponent(path));
   for (const folder of folders) {
     const body = await readFile(join(folder, name)).catch(() => null);
     if (body === null) continue;
     response.writeHead(200, {
       "content-type": TYPES[extname(name)] ?? "application/octet-stream",
-      "content-security-policy": POLICY,
+      ...(policy === null ? {} : { "content-security-policy": policy }),
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
       "cache-control": "no-cache",
