@@ -62,7 +62,7 @@ describe.skipIf(!CAN_TEST_PAGE)("the page in trouble", { timeout: 60_000 }, () =
     const dist = new URL("../../dist/", import.meta.url);
     const readDist = async (name: string) => {
       const text = await readFile(new URL(name, dist), "utf8");
-      return name === "sw.js" ? text.replace(/cellar-page-/, `cellar-page-${build}-`) : text;
+      return name === "sw.js" ? text.replace(/"([0-9a-f]{8})"/, `"$1-${build}"`) : text;
     };
     const server = (await startDevServer(world.stack.url, 0, { readDist })) as { url: string; close(): Promise<void> };
     const page = await (await world.browser.newContext()).newPage();
@@ -75,7 +75,7 @@ describe.skipIf(!CAN_TEST_PAGE)("the page in trouble", { timeout: 60_000 }, () =
     await page.getByRole("button", { name: "Load it" }).click();
     await loaded;
     const names = () => page.evaluate(() => caches.keys());
-    await expect.poll(names).toEqual([expect.stringMatching(/^cellar-page-2-/)]);
+    await expect.poll(names).toEqual([expect.stringMatching(/^cellar-page-[0-9a-f]{8}-2$/)]);
     expect(await page.evaluate(async () => (await (await caches.open((await caches.keys())[0]!)).keys()).some(({ url }) => url.includes("/v1/")))).toBe(false);
     await page.context().close();
     await server.close();

@@ -6,7 +6,7 @@ import type { OpenedSheet } from "../../data/index";
 import type { CellarGrid } from "../../grid/index";
 import { changeDetails, type DetailsChange, type Spreadsheet } from "../../stack/details";
 import { DetailsDialog, type DetailsCommand } from "../list/lazy-details-dialog";
-import { PANEL_NAMES, PANELS, type PanelName } from "../panels";
+import { PANEL_NAMES, type PanelName } from "../panel-names";
 import { formatRoute, type SheetRoute } from "../routes";
 import { currentCredentials } from "../session";
 import type { StackAccess } from "../stack-access";
@@ -27,7 +27,7 @@ interface SheetHeaderProps {
   grid: RefObject<CellarGrid | null>;
 }
 
-const BUTTONS: PanelName[] = ["share", "history", "export"];
+const BUTTONS: PanelName[] = ["share", "history", "time", "export"];
 /** Narrow screens have no room for the buttons, so the menu has all panels. */
 const MENU_PANELS: PanelName[] = ["share", "history", "time", "cell-history", "forks", "export"];
 
@@ -40,7 +40,7 @@ export function SheetHeader(props: SheetHeaderProps) {
       <Source details={details} />
       {source === null ? <span class="status">Opening…</span> : <Status {...{ access, route, details, source }} />}
       <div class="tools">
-        {BUTTONS.filter((name) => PANELS[name] !== undefined).map((name) => (
+        {BUTTONS.map((name) => (
           <button key={name} type="button" aria-pressed={panel === name} disabled={source === null} onClick={() => setPanel(panel === name ? null : name)}>
             {PANEL_NAMES[name]}
           </button>
@@ -85,7 +85,7 @@ function Commands({ access, route, details, replace, source, setPanel, grid }: S
     isShown ? { label, run: () => setCommand(name), isDangerous: name === "delete" } : null;
   const isOwner = details?.role === "owner";
   const items = [
-    ...MENU_PANELS.map((name) => (PANELS[name] === undefined || source === null ? null : { label: PANEL_NAMES[name], run: () => setPanel(name) })),
+    ...MENU_PANELS.map((name) => (source === null ? null : { label: PANEL_NAMES[name], run: () => setPanel(name) })),
     { label: "Copy the address of the selection", run: () => void copyAddress(route, source, grid.current) },
     source === null ? null : { label: "Download unsent edits", run: () => void downloadUnsentEdits(source, route.id) },
     start("archive", "Archive", isOwner && details.status === "active"),

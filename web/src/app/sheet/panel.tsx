@@ -1,7 +1,10 @@
 /** A panel beside the grid. */
 
+import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { PANELS, PANEL_NAMES, type PanelName, type PanelProps } from "../panels";
+import { PANEL_NAMES, type PanelName } from "../panel-names";
+import { PANEL_LOADERS } from "../panels/index";
+import type { PanelProps } from "../panels/props";
 import { useModule } from "../ui/hooks";
 
 export function Panel({ name, ...props }: PanelProps & { name: PanelName }) {
@@ -23,9 +26,7 @@ export function Panel({ name, ...props }: PanelProps & { name: PanelName }) {
   );
 }
 
-const missing = () => Promise.reject<never>(new Error("this panel is not part of the page"));
-
 function PanelBody({ name, ...props }: PanelProps & { name: PanelName }) {
-  const module = useModule(PANELS[name] ?? missing);
+  const module = useModule<{ default: ComponentType<PanelProps> }>(PANEL_LOADERS[name]);
   return module === null ? <p class="muted loading">Loading…</p> : <module.default {...props} />;
 }

@@ -5,7 +5,7 @@ import { ProblemError, UnreachableError } from "../../data/api-error";
 import type { CellarGrid } from "../../grid/index";
 import { changeDetails } from "../../stack/details";
 import { displayName } from "../list/sort";
-import type { PanelName } from "../panels";
+import type { PanelName } from "../panel-names";
 import { ProblemScreen } from "../problem-screen";
 import { problemText } from "../problem-text";
 import { formatRoute, type SheetRoute } from "../routes";
@@ -37,10 +37,11 @@ export function SheetScreen({ route, access }: SheetScreenProps) {
   const grid = useRef<CellarGrid>(null);
   useDocumentTitle(details === null ? "Spreadsheet" : displayName(details.name));
   const showState = useCallback((at: string | null) => {
-    const { at: _, ...newest } = route;
+    const { at: shown, ...newest } = route;
+    if (at === (shown ?? null)) return;
     const fragment = formatRoute(at === null ? newest : { ...newest, at });
     // "Back" leaves the earlier states at once, not one by one.
-    if (route.at !== undefined && at !== null) location.replace(fragment);
+    if (shown !== undefined && at !== null) location.replace(fragment);
     else location.hash = fragment;
   }, [route]);
   const retry = () => setAttempt(attempt + 1);

@@ -1,6 +1,6 @@
 /** Hooks that several parts of the page use. */
 
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { parseRoute, type Route } from "../routes";
 import { currentCredentials, subscribeToSession, takeTokenFromAddress, wasUnauthorized, type Credentials } from "../session";
 
@@ -20,7 +20,7 @@ export function useRoute(): Route {
       removeEventListener("popstate", update);
     };
   }, []);
-  return parseRoute(fragment);
+  return useMemo(() => parseRoute(fragment), [fragment]);
 }
 
 export interface SessionState {

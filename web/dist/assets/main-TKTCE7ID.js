@@ -1,1 +1,0 @@
-import{B as t,b as e,i as m}from"./chunk-N3JF3T7L.js";import{e as o,k as r}from"./chunk-SWV4NUXH.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
