@@ -48,7 +48,7 @@ export class SheetSwitch {
     for (const kind of ["sheets", "layout", "status"] as const) this.#listeners.emit({ kind });
   }
 
-  /** Sets why nobody can edit, such as because the spreadsheet is archived. */
+  /** Sets the reason why the user cannot edit, such as that the spreadsheet is archived. */
   set readOnlyReason(reason: string | null) {
     if (reason === this.#readOnlyReason) return;
     this.#readOnlyReason = reason;
