@@ -8,25 +8,32 @@ import { build } from "esbuild";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const KB = 1024;
+/** Used by people who sign in with an issuer. */
+const LOGIN = ["src/app/login/callback-screen.tsx", "src/app/login/oidc.ts", "src/app/login/renew.ts"];
 /**
- * Makes each file that is loaded when it is needed import the screens that the page starts with. All
- * files that the start needs are then in one chunk, which compresses better than a chunk for each use.
+ * Puts files that are loaded together into one chunk, which compresses better than a chunk for each
+ * combination of uses: all that the start of the page needs, and all panels. For that, each file that
+ * is loaded when it is needed imports the others of its group.
  */
-const ONE_FIRST_CHUNK = {
-  name: "one-first-chunk",
-  setup(bundler) {
-    const START = "page-start";
+const FEW_CHUNKS = {
+  name: "few-chunks",
+  async setup(bundler) {
+    const RESOLVING = "few-chunks";
     const lazy = new Set();
+    const panels = await readFile(new URL("src/app/panels/index.ts", import.meta.url), "utf8");
+    const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
     bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
-      if (kind !== "dynamic-import" || pluginData === START) return undefined;
-      const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: START });
+      if (kind !== "dynamic-import" || pluginData === RESOLVING) return undefined;
+      const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: RESOLVING });
       lazy.add(resolved.path);
-      return resolved;
+      return { ...resolved, sideEffects: true };
     });
     bundler.onResolve({ filter: /^page-start$/ }, () => ({ path: `${ROOT}src/app/app.tsx` }));
     bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
       if (!lazy.has(path)) return undefined;
-      return { contents: `import "${START}";\n${await readFile(path, "utf8")}`, loader: path.endsWith("x") ? "tsx" : "ts" };
+      const others = ["page-start", ...(path.includes("/app/panels/") ? panelFiles : [])];
+      const imports = others.map((other) => `import "${other}";\n`).join("");
+      return { contents: imports + (await readFile(path, "utf8")), loader: path.endsWith("x") ? "tsx" : "ts" };
     });
   },
 };
@@ -69,13 +76,21 @@ function firstFiles(outputs, path, found = new Set()) {
   return found;
 }
 
+/** Returns the files that are loaded for some entries only. */
+function filesOnlyOf(outputs, sources) {
+  const entries = Object.keys(outputs).filter((path) => outputs[path].entryPoint !== undefined);
+  const own = entries.filter((path) => sources.includes(outputs[path].entryPoint));
+  const others = new Set(entries.filter((path) => !own.includes(path)).flatMap((path) => [...firstFiles(outputs, path)]));
+  return new Set(own.flatMap((path) => [...firstFiles(outputs, path)]).filter((path) => !others.has(path)));
+}
+
 function replaceOnce(text, from, to) {
   if (text.split(from).length !== 2) throw new Error(`index.html must contain ${from} once`);
   return text.replace(from, () => to);
 }
 
 async function buildAssets() {
-  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [ONE_FIRST_CHUNK], splitting: true, write: false });
+  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [FEW_CHUNKS], splitting: true, write: false });
   const styles = await build({ ...PAGE, entryPoints: { page: "src/app/page.css" }, write: false });
   const files = new Map();
   for (const { path, contents } of [...scripts.outputFiles, ...styles.outputFiles]) files.set(path.slice(ROOT.length), contents);
@@ -116,13 +131,13 @@ async function serviceWorker(files, html) {
 async function buildPage() {
   const { files, outputs } = await buildAssets();
   const first = firstFiles(outputs, assetNamed(files, "main", ".js"));
+  const login = filesOnlyOf(outputs, LOGIN);
   const html = await indexHtml(files, first);
   const sizeOf = (paths) => paths.reduce((sum, path) => sum + compressedSize(files.get(path)), 0);
   const style = assetNamed(files, "page", ".css");
   checkSize("first cells", compressedSize(html) + sizeOf([...first, style]), 60 * KB);
-  // Sign-in with an issuer is loaded only when it is used.
-  const login = [...files.keys()].filter((path) => /\/oidc-[^/]*$/.test(path));
-  checkSize("whole page", compressedSize(html) + sizeOf([...files.keys()].filter((path) => !login.includes(path))), 90 * KB);
+  const withoutLogin = [...files.keys()].filter((path) => !login.has(path));
+  checkSize("whole page without the sign-in of issuers", compressedSize(html) + sizeOf(withoutLogin), 90 * KB);
   files.set("dist/sw.js", await serviceWorker(files, html));
   files.set("dist/index.html", html);
   await writeAll("dist", files);

@@ -78,7 +78,8 @@ export async function refreshCredentials(renewal: NonNullable<Credentials["renew
   const client = { client_id: clientId };
   const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), refreshToken, insecureOn(issuer));
   const result = await oauth.processRefreshTokenResponse(server, client, response);
-  return credentialsOf(issuer, clientId, { ...result, refresh_token: result.refresh_token ?? refreshToken });
+  // An issuer without rotation sends no new refresh token.
+  return credentialsOf(issuer, clientId, result, refreshToken);
 }
 
 async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
@@ -88,8 +89,13 @@ async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
 }
 
 /** The stack checks that the audience is its client id, which holds for the id token. */
-function credentialsOf(issuer: string, clientId: string, result: oauth.TokenEndpointResponse): Credentials {
-  const { id_token: token, refresh_token: refreshToken } = result;
+function credentialsOf(
+  issuer: string,
+  clientId: string,
+  result: oauth.TokenEndpointResponse,
+  earlierRefreshToken?: string,
+): Credentials {
+  const { id_token: token, refresh_token: refreshToken = earlierRefreshToken } = result;
   if (token === undefined) throw new Error(`${issuer} sent no id token`);
   const expiresMs = (oauth.getValidatedIdTokenClaims(result)?.exp ?? 0) * 1_000;
   return refreshToken === undefined ? { token } : { token, renewal: { issuer, clientId, refreshToken, expiresMs } };
