@@ -81,6 +81,18 @@ export async function readDiff(
   return diff;
 }
 
+/** Compares the state at a position with the newest one. */
+export async function readDiffToNow(
+  stack: StackClient,
+  id: string,
+  from: number,
+  maxCells: number,
+  signal?: AbortSignal,
+): Promise<Diff> {
+  const { position } = await readSheets(stack, id, undefined, signal);
+  return readDiff(stack, id, { from, to: Math.max(position, from), signal }, maxCells);
+}
+
 function cellCount(diff: DiffPage): number {
   return diff.sheets.reduce((sum, sheet) => sum + sheet.cells.length + sheet.deletedCells.length, 0);
 }

@@ -108,9 +108,21 @@ function tooManyCells(): ImportError {
   );
 }
 
+const EXTENSION = /(.)\.[^.]*$/;
+const FIRST_SHEET_NAME = "Sheet1";
+const MAX_SHEET_NAME_CHARACTERS = 31;
+
+/** Converts the name of a file to one of a sheet, as `cellar import` does. */
+function sheetNameFrom(text: string): string {
+  const trimmed = (name: string) => name.replace(/^['\s]+|['\s]+$/gu, "");
+  const characters = [...trimmed(text).replace(/[[\]:*?/\\\p{Cc}]/gu, "_")].slice(0, MAX_SHEET_NAME_CHARACTERS);
+  const name = trimmed(characters.join(""));
+  return name === "" ? FIRST_SHEET_NAME : name;
+}
+
 /** Returns an empty text if the name of the file is not one of a spreadsheet. */
 function nameOf(file: File): string {
-  const name = file.name.replace(/(.)\.[^.]*$/, "$1");
+  const name = file.name.replace(EXTENSION, "$1");
   const isName = name.trim() === name && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
   return isName ? name : "";
 }
@@ -146,6 +158,8 @@ async function send(file: File, stack: StackClient, sending: Sending): Promise<s
   const report = (done: number) => progress({ step: "sending", done, total: found.cells });
   const onStep = pausing(signal, () => report(sender.sentCells));
   report(0);
+  const sheetName = sheetNameFrom(file.name.replace(EXTENSION, "$1"));
+  if (sheetName !== FIRST_SHEET_NAME) await sender.nameSheet(sheetName, signal);
   for await (const cells of cellsOf(file, found, onStep)) {
     for (const batch of sender.add(cells)) {
       await sender.send(batch, signal);

@@ -77,6 +77,12 @@ export class CellSender {
     return batch;
   }
 
+  /** Names the sheet, before the first batch. */
+  async nameSheet(name: string, signal?: AbortSignal): Promise<void> {
+    if (this.#nextId > 1) return;
+    await this.#appendMutations([{ renameSheet: { sheet: SHEET, name } }], signal);
+  }
+
   async send(batch: Batch, signal?: AbortSignal): Promise<void> {
     if (batch.length === 0) return;
     this.#batchIndex += 1;
@@ -104,7 +110,7 @@ export class CellSender {
       const isMissing = error instanceof ProblemError && error.problem === "invalid-upload";
       if (!isMissing || refusal === null) throw error;
       // The bucket may not accept requests of this page. Requests to the stack work as before.
-      if (this.#nextId > 1) throw refusal;
+      if (this.#sentBatches > 0) throw refusal;
       this.#usesObjects = false;
       await this.#append(batch, signal);
     }
@@ -114,16 +120,16 @@ export class CellSender {
     const operations = operationsOf(batch);
     for (let first = 0; first < operations.length; first += MUTATIONS_PER_REQUEST) {
       const sent = operations.slice(first, first + MUTATIONS_PER_REQUEST);
-      const mutations = sent.map((cells, index) => ({
-        id: this.#nextId + index,
-        base: this.#base,
-        op: { setCells: { sheet: SHEET, cells } },
-      }));
-      const path = spreadsheetPath(this.#spreadsheet.id, "/entries");
-      const body = { ...this.#identity(), mutations };
-      const reply = await sendRepeatedly(this.#stack, { path, body, decode: appendResultOf, signal });
-      this.#commit(reply, sent.length);
+      await this.#appendMutations(sent.map((cells) => ({ setCells: { sheet: SHEET, cells } })), signal);
     }
+  }
+
+  async #appendMutations(operations: readonly object[], signal: AbortSignal | undefined): Promise<void> {
+    const mutations = operations.map((op, index) => ({ id: this.#nextId + index, base: this.#base, op }));
+    const path = spreadsheetPath(this.#spreadsheet.id, "/entries");
+    const body = { ...this.#identity(), mutations };
+    const reply = await sendRepeatedly(this.#stack, { path, body, decode: appendResultOf, signal });
+    this.#commit(reply, mutations.length);
   }
 
   #identity() {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCells } from "../../src/stack/cells";
 import { createStackClient, type StackClient } from "../../src/stack/http";
+import { readSheets } from "../../src/stack/history";
 import { importFile, MAX_IMPORT_BYTES } from "../../src/stack/import";
 import { listSpreadsheets } from "../../src/stack/list";
 import type { ReadCell } from "../../src/stack/types";
@@ -76,6 +77,16 @@ describe.skipIf(!HAS_STACK)("import", () => {
     expect(seen.length).toBeGreaterThan(1);
   }, 60_000);
 
+  test.each(["sales.csv", "Q1: [new] 'x'.csv", `${"long".repeat(10)}.tsv`, ".csv", "Sheet1.csv"])("the sheet of %j is named as by `cellar import`", async (name) => {
+    const { id } = await importFile(fileOf(name, "a,b\n1,2\n"), stack);
+    const folder = await mkdtemp(join(tmpdir(), "import-"));
+    const path = join(folder, name);
+    await writeFile(path, "a,b\n1,2\n");
+    const printed = JSON.parse(await local.cellar("import", path, "--json")) as { spreadsheet: string };
+    const names = async (of: string) => (await readSheets(stack, of)).sheets.map((sheet) => sheet.name);
+    expect(await names(id)).toEqual(await names(printed.spreadsheet));
+  });
+
   test("text that is not UTF-8 is read as Windows-1252", async () => {
     const content = new Uint8Array([0x61, 0x2c, 0x62, 0x0a, 0xe9, 0x2c, 0x80, 0x0a]);
     const { id, notes } = await importFile(fileOf("old.csv", content), stack);
@@ -115,11 +126,11 @@ describe.skipIf(!HAS_STACK)("import", () => {
     };
     const faulty = createStackClient({ url: local.url, getToken: () => local.token, fetch: losing });
     const { id } = await importFile(file, faulty);
-    expect(lost.size).toBe(3);
+    expect(lost.size).toBe(4);
     expect((await cellsOf(id)).length).toBe(60_000);
     await expect.poll(async () => (await listSpreadsheets(stack, { name })).spreadsheets.length).toBe(1);
     const history = JSON.parse(await local.cellar("history", "-s", id, "--json")) as { entries: { kind: string }[] };
-    expect(history.entries.filter((entry) => entry.kind === "edits").length).toBe(1);
+    expect(history.entries.filter((entry) => entry.kind === "edits").length).toBe(2);
   }, 60_000);
 
   test("a failed import continues with the same file", async () => {

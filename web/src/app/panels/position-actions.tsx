@@ -5,7 +5,7 @@ import { positionText } from "../../data/position";
 import { describeReversal } from "../../stack/describe";
 import { describeDiff } from "../../stack/diff-marks";
 import { createFork } from "../../stack/forks";
-import { readDiff } from "../../stack/history";
+import { readDiffToNow } from "../../stack/history";
 import { revertTo, undoEntry, type ReversalOutcome } from "../../stack/reversals";
 import type { Forked } from "../../stack/types";
 import { formatRoute } from "../routes";
@@ -84,7 +84,7 @@ interface RevertPreviewProps extends Pick<PanelProps, "stack" | "spreadsheet"> {
 
 function RevertPreview({ stack, spreadsheet, position, isRunning, confirm, close }: RevertPreviewProps) {
   const { value, error, isLoading, reload } = useLoaded(
-    (signal) => readDiff(stack, spreadsheet, { from: position, to: MAX_POSITION_TIME, signal }, MAX_PREVIEW_CELLS),
+    (signal) => readDiffToNow(stack, spreadsheet, position, MAX_PREVIEW_CELLS, signal),
     [stack, spreadsheet, position],
   );
   const cancel = useRef<HTMLButtonElement>(null);
@@ -105,9 +105,6 @@ function RevertPreview({ stack, spreadsheet, position, isRunning, confirm, close
     </section>
   );
 }
-
-/** A time in the far future stands for the newest position. */
-const MAX_POSITION_TIME = "9999-12-31T00:00:00Z";
 
 interface ForkProps extends Pick<PanelProps, "stack" | "spreadsheet"> {
   position: number;

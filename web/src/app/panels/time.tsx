@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { positionText } from "../../data/position";
 import { readDetails } from "../../stack/details";
 import { describeDiff, marksOfEarlierState } from "../../stack/diff-marks";
-import { readDiff } from "../../stack/history";
+import { readDiffToNow } from "../../stack/history";
 import { loadRows, type RowsPage } from "./history-rows";
 import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";
 import { ActionProblem, Done, LoadState, OfflineNote, PanelFrame } from "./parts";
@@ -20,7 +20,6 @@ const PAGE_ENTRIES = 200;
 /** The state follows the slider when it rests. */
 const SETTLE_MS = 200;
 const MAX_DIFF_CELLS = 5_000;
-const NOW = "9999-12-31T00:00:00Z";
 
 export default function TimePanel(props: PanelProps) {
   const { stack, spreadsheet, source, close, setSource } = props;
@@ -104,7 +103,7 @@ function EarlierState({ position, canEdit, onReversed, ...props }: EarlierStateP
   const { stack, spreadsheet } = props;
   const settled = useSettled(position, SETTLE_MS);
   const { value, error, isLoading, reload } = useLoaded(
-    (signal) => readDiff(stack, spreadsheet, { from: settled, to: NOW, signal }, MAX_DIFF_CELLS),
+    (signal) => readDiffToNow(stack, spreadsheet, settled, MAX_DIFF_CELLS, signal),
     [stack, spreadsheet, settled],
   );
   const marks = useMemo(() => (value === null || value.from !== settled ? [] : marksOfEarlierState(value)), [value, settled]);
