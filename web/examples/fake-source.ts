@@ -88,10 +88,6 @@ export class FakeSource implements SheetSource {
     this.tell({ kind: "sheets" });
   }
 
-  addSheet(): void { this.tell({ kind: "sheets" }); }
-  renameSheet(): void { this.tell({ kind: "sheets" }); }
-  deleteSheet(): void { this.tell({ kind: "sheets" }); }
-
   undo(): Promise<string> { return Promise.resolve("Nothing to undo"); }
   redo(): Promise<string> { return Promise.resolve("Nothing to redo"); }
   close(): void { this.listeners.clear(); }

@@ -9,6 +9,7 @@ import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
 import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
 import { openPastSheet } from "./past-sheet";
+import { PokeStream } from "./pokes";
 import { holdClientLock, recoverAbandoned } from "./recovery";
 import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
@@ -90,7 +91,12 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   };
   recover();
   const timer = setInterval(recover, RECOVERY_INTERVAL_MS);
-  return () => clearInterval(timer);
+  // The edits of a page that was reloaded offline wait for the network only.
+  const endHints = BROWSER_HINTS.start(recover);
+  return () => {
+    clearInterval(timer);
+    endHints();
+  };
 }
 
 /** Web Locks exist in secure contexts only. */
@@ -120,7 +126,8 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const scope: OutboxScope = { stack, spreadsheet, identity };
   const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
   const { session } = source;
-  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS]);
+  const pokes = new PokeStream(api, random, (head) => session.announce(head));
+  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
   const releaseLock = startOutbox(parts);
