@@ -58,6 +58,7 @@ mod names;
 mod newcomer;
 mod offload_command;
 mod oidc;
+mod page;
 mod party;
 mod pokes;
 mod purge_command;

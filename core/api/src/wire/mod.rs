@@ -7,6 +7,7 @@ mod cell_history;
 mod cells;
 mod chunks;
 mod client_key;
+mod config;
 mod create;
 mod entries;
 mod feed;
@@ -34,6 +35,7 @@ pub use cell_history::{
 pub use cellar_sheet::workbook::{CellAt, ReversalCounts, ReversalReport};
 pub use cells::{CellsReply, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
+pub use config::{LoginIssuer, StackConfig};
 pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
     EntriesReply, EntryKind, EntryView, ExternalBody, LoadReply, MutationView, NamedSheet,
