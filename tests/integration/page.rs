@@ -1,14 +1,19 @@
 //! The page that the API serves: its files in each encoding, its headers, and what is not served.
 
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cellar_api::wire::{Problem, ProblemKind, StackConfig};
+use cellar_engine::ports::{BlobKey, Blobs as _, NewBlob};
 use cellar_local::Ports;
 use cellar_tests::cloud::TestCloud;
 use cellar_web::{FILES, File, Representation};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, IF_NONE_MATCH};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCESS_CONTROL_REQUEST_METHOD, IF_NONE_MATCH, ORIGIN,
+};
 use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -124,7 +129,7 @@ async fn every_file_has_the_headers_that_protect_the_page() {
         }
         assert!(header(&response, "permissions-policy").contains("camera=()"), "{response:?}");
         assert!(!response.headers().contains_key("access-control-allow-origin"), "{response:?}");
-        assert_eq!(header(&response, "cellar-cost"), "", "the page costs nothing");
+        assert_eq!(header(&response, "cellar-cost"), "rr=0, wr=0", "the page costs nothing");
     }
 }
 
@@ -161,6 +166,36 @@ async fn only_browsers_get_the_page_and_only_its_files_exist() {
     for file in FILES {
         let posted = browser.request(Method::POST, file.path).send().await.unwrap();
         assert_eq!(posted.status(), 405, "{}", file.path);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_reads_chunks_from_the_bucket_and_other_pages_do_not() {
+    let browser = Browser::start().await;
+    let (blobs, _) = browser.cloud.blobs();
+    let bytes: &[u8] = b"chunk";
+    let new = NewBlob {
+        key: BlobKey::new("sheets/page").unwrap(),
+        bytes: bytes.into(),
+        sha256: Sha256::digest(bytes).into(),
+        content_type: None,
+        content_encoding: None,
+        pending: false,
+    };
+    blobs.put(new.clone()).await.unwrap();
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let url = blobs.presign_get(&new.key, 60, now_s).await.unwrap().url;
+    let own = browser.cloud.url.as_str();
+    for (origin, allowed) in
+        [(own, own), ("https://abc.lambda-url.local.on.aws", ""), ("http://127.0.0.1:1", "")]
+    {
+        let response = browser.http.get(&url).header(ORIGIN, origin).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(header(&response, "access-control-allow-origin"), allowed, "{origin}");
+        assert_eq!(response.bytes().await.unwrap(), bytes);
+        let asked = browser.http.request(Method::OPTIONS, &url).header(ORIGIN, origin);
+        let asked = asked.header(ACCESS_CONTROL_REQUEST_METHOD, "PUT").send().await.unwrap();
+        assert_eq!(header(&asked, "access-control-allow-methods"), "GET");
     }
 }
 
