@@ -85,6 +85,7 @@ mod template_linters;
 mod tenants;
 mod times;
 mod tokens;
+mod trace;
 mod tutorial;
 mod watch_command;
 mod webhook;

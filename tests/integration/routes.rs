@@ -71,6 +71,7 @@ impl Route {
             ("GET", "/entries") => ("?after=0", None),
             ("GET", "/diff" | "/diff/{other_id}") => ("?from=0&to=0", None),
             ("GET", "/cells/find") => ("?text=stolen", None),
+            ("GET", "/cells/trace") => ("?cell=A1", None),
             ("GET", "/cells/filter") => ("?where=A%3Dstolen", None),
             (
                 "GET",

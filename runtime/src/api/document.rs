@@ -41,6 +41,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::cells::get_cells,
         super::find::find_cells,
         super::filter::filter_rows,
+        super::trace::trace_cell,
         super::cell_history::list_cell_history,
         super::chunks::get_chunk_urls,
         super::stats::get_stats,

@@ -49,6 +49,7 @@ mod start_page;
 mod state;
 mod stats;
 mod sync;
+mod trace;
 mod uploads;
 mod whole_body;
 

@@ -14,7 +14,7 @@ use super::state::ApiState;
 use super::{
     append, cell_history, cells, chunks, config, cost, create, deadline, details, entries, feed,
     filter, find, forks, head, health, history, imports, links, list, members, merges, openapi,
-    page, pokes, pull, push, sheets, stats, uploads, whole_body,
+    page, pokes, pull, push, sheets, stats, trace, uploads, whole_body,
 };
 
 /// Builds the API router.
@@ -34,6 +34,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/cells", get(cells::get_cells))
         .route("/v1/spreadsheets/{id}/cells/find", get(find::find_cells))
         .route("/v1/spreadsheets/{id}/cells/filter", get(filter::filter_rows))
+        .route("/v1/spreadsheets/{id}/cells/trace", get(trace::trace_cell))
         .route("/v1/spreadsheets/{id}/cells/history", get(cell_history::list_cell_history))
         .route("/v1/spreadsheets/{id}/chunks", post(chunks::get_chunk_urls))
         .route("/v1/spreadsheets/{id}/stats", get(stats::get_stats))

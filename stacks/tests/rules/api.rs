@@ -39,7 +39,7 @@ fn the_url_has_both_permissions() {
 }
 
 #[test]
-fn cors_is_there_only_for_configured_origins_and_the_page() {
+fn cors_is_there_only_for_configured_origins() {
     let plain = template_of(&Config::default());
     let cors = |template: &Template, id: &str, property: &str| {
         template.resource(id).unwrap().properties.get(property).cloned()

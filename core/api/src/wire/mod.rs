@@ -21,6 +21,7 @@ mod problem;
 mod search;
 mod stats;
 mod sync;
+mod trace;
 mod uploads;
 mod webhook;
 
@@ -63,6 +64,7 @@ pub use sync::{
     PushRequest, PushResponse, PushStatus, PushedMutation, PushedResult, SyncError,
     SyncErrorResponse,
 };
+pub use trace::{TraceReply, TracedArea, TracedCell};
 pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
 
 pub use webhook::WebhookDelivery;
