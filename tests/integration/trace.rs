@@ -1,5 +1,5 @@
-//! What the HTTP API tells a page about cells: traces of formulas, displayed texts, and which entries
-//! are the page's own.
+//! Replies of the HTTP API for a page: traces of formulas, displayed texts, and the key of its own
+//! entries.
 
 use cellar_api::wire::{CellsReply, CreateReply, CreateRequest, ProblemKind, TraceReply};
 use cellar_base::limits::{MAX_ROWS, MAX_TRACED_FORMULAS};

@@ -1,4 +1,4 @@
-//! `GET /v1/config`: what a page must know before a person signs in.
+//! `GET /v1/config`: the public configuration, which a page reads before a person signs in.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,5 @@
-//! Handles `GET /v1/spreadsheets/{id}/cells/trace`, which finds what a cell reads and what reads it.
+//! Handles `GET /v1/spreadsheets/{id}/cells/trace`, which finds the areas that a cell
+//! reads and the formulas that read it.
 
 use axum::Json;
 use axum::extract::State;
@@ -42,7 +43,7 @@ pub(super) struct TraceParameters {
     operation_id = "traceCell",
     tag = "Cells",
     params(TraceParameters),
-    responses((status = 200, description = "What the cell reads, and what reads it", body = TraceReply))
+    responses((status = 200, description = "The areas and formulas", body = TraceReply))
 ))]
 pub(super) async fn trace_cell(
     State(state): State<ApiState>,

@@ -51,7 +51,7 @@ fn cors_is_there_only_for_configured_origins() {
         "AllowedMethods": ["GET"], "AllowedHeaders": [], "ExposedHeaders": [], "MaxAge": 3600,
     });
     let bucket = cors(&plain, "Bucket", "CorsConfiguration").unwrap();
-    assert_eq!(bucket, json!({ "CorsRules": [page.clone()] }));
+    assert_eq!(bucket, json!({ "CorsRules": [page] }));
     let open = template_of(&with_origins());
     let origins = json!(["https://a.example"]);
     let api = cors(&open, "ApiUrl", "Cors").unwrap();

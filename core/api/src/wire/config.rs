@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a page must know before a person signs in.
+/// Public configuration of the stack, which a page reads before a person signs in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StackConfig {
