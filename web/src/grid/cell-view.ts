@@ -8,7 +8,7 @@ export interface CellLook {
   title: string;
 }
 
-const LOADING: CellLook = { className: "cell loading", text: "", title: "Loading" };
+const LOADING: CellLook = { className: "cell loading", text: "…", title: "Loading" };
 const BLANK: CellLook = { className: "cell", text: "", title: "" };
 
 export function cellLook(cell: Cell | undefined, isLoaded: boolean, fits: (text: string) => boolean): CellLook {

@@ -4,7 +4,7 @@ import { Announcer } from "./announcer";
 import { Clipboard } from "./clipboard";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
-import { Controller, type NoticeAction } from "./controller";
+import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
 import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
@@ -165,6 +165,11 @@ export class CellarGrid extends HTMLElement {
   showFound(found: FoundCells): void {
     this.find.showFound(found);
     this.synchronizeSoon();
+  }
+
+  /** Loads and keeps the widths of columns, for one spreadsheet. */
+  set columnWidths(store: ColumnWidthStore | null) {
+    this.controller.setWidthStore(store);
   }
 
   /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
