@@ -26,7 +26,7 @@ export function problemText(error: unknown): ProblemText {
   if (error instanceof UnreachableError) {
     return {
       title: "The stack does not respond",
-      detail: "Cells that were loaded stay visible. Edits are stored on this device and are sent when the stack responds.",
+      detail: "Edits that wait are stored on this device, and are sent when the stack responds.",
       advice: "Check the network, then try again.",
       actions: ["retry"],
     };
