@@ -51,6 +51,7 @@ export function problemLine(error: unknown): string {
 }
 
 function sentence(text: string): string {
-  const capitalized = text.charAt(0).toUpperCase() + text.slice(1);
+  // The first word may be a name, such as that of a file.
+  const capitalized = /^[a-z]+\b(?![.-])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 }

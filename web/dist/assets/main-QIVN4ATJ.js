@@ -1,1 +1,0 @@
-import{P as t,b as e,l as m}from"./chunk-FHDUM4KY.js";import{e as o,k as r}from"./chunk-4J4E7RWX.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
