@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { createSpreadsheet } from "../../stack/create";
 import { STATUSES, type Spreadsheet, type SpreadsheetStatus } from "../../stack/details";
 import { formatRoute } from "../routes";
-import { setCredentials } from "../session";
+import { signOut } from "../session";
 import type { StackAccess } from "../stack-access";
 import { Problem } from "../ui/dialog";
 import { useAction, useDocumentTitle } from "../ui/hooks";
@@ -36,7 +36,7 @@ export default function ListScreen({ access }: { access: StackAccess }) {
             <div class="tools">
               <button type="button" onClick={chooseFile}>Import a file</button>
               <button type="button" class="primary" disabled={isRunning} onClick={create}>New spreadsheet</button>
-              <button type="button" class="quiet" onClick={() => setCredentials(null)}>Sign out</button>
+              <button type="button" class="quiet" onClick={signOut}>Sign out</button>
             </div>
           </header>
           <ExpiredBar />
