@@ -25,6 +25,10 @@ export class BlockCache {
     return this.#blocks.get(blockKey(place));
   }
 
+  get hasResults(): boolean {
+    return [...this.#blocks.values()].some((block) => block.hasResults);
+  }
+
   get weight(): number {
     let weight = 0;
     for (const block of this.#blocks.values()) weight += block.weight;
