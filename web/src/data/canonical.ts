@@ -71,9 +71,11 @@ export class CanonicalState {
     this.changedAt = entry.position;
     // Any edit may change results of formulas, which only the server calculates.
     const isAllUnknown = effect.cells === null;
-    const fillsOther = isAllUnknown || this.cache.hasResults || entry.mutations.flatMap(committedOf).some(setsFormula);
-    if (fillsOther) this.fullExtents.clear();
-    this.cache.markOutdated((block) => isAllUnknown || block.hasResults);
+    // A formula may also fill cells that were blank.
+    if (isAllUnknown || this.cache.hasResults || entry.mutations.flatMap(committedOf).some(setsFormula)) {
+      this.fullExtents.clear();
+      this.cache.markOutdated();
+    }
     return effect;
   }
 
