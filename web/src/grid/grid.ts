@@ -1,7 +1,7 @@
 import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { attachClipboard } from "./clipboard-events";
+import { Clipboard } from "./clipboard";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
 import { Controller, type NoticeAction } from "./controller";
@@ -9,9 +9,10 @@ import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import { attachFormulaBar } from "./formula-events";
 import { findLoaded, type FoundCells } from "./find";
 import { FindBar } from "./find-bar";
+import { FormulaAssist } from "./formula-assist";
+import { FormulaBarEvents } from "./formula-events";
 import { Frame } from "./frame";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { textWidth } from "./measure";
@@ -64,7 +65,8 @@ export class CellarGrid extends HTMLElement {
   private readonly find = new FindBar(this.controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
   private readonly notice = make("div", "notice", { role: "status" });
   private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly commands = new CommandRunner(this.controller, this.menu, {
+  private readonly clipboard = new Clipboard(this.controller, (message, action) => this.notify(message, action));
+  private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
     notify: (message) => this.notify(message),
     focusNameBox: () => this.focusNameBox(),
     openFind: () => this.find.open(),
@@ -74,6 +76,7 @@ export class CellarGrid extends HTMLElement {
   private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
   private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
   private readonly observer = new ResizeObserver(() => this.invalidate());
+  private readonly formulas: FormulaAssist;
   private isSelectionChanged = false;
   private frameRequest = 0;
   private noticeTimer = 0;
@@ -88,14 +91,22 @@ export class CellarGrid extends HTMLElement {
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
     this.root.append(this.bar.element, this.find.element, this.scroller.element, foot, this.menu.element, this.dialog.element, this.notice, this.announcer.element, help);
-    new Pointer(this.controller, this.editor, this.overlay, {
+    const pointer = new Pointer(this.controller, this.editor, this.overlay, {
       viewport: this.scroller.viewport,
       headerWidth: () => this.frame.headerWidth,
       fitColumn: (column) => this.fitColumn(column),
       openMenu: (x, y) => this.commands.openMenu(x, y),
     });
-    attachClipboard(this.editor.element, this.controller, (message) => this.notify(message));
-    attachFormulaBar(this.bar, this.controller, this.editor, (text) => this.goToText(text));
+    this.clipboard.attach(this.editor.element);
+    const { root, controller, editor, bar } = this;
+    const barEvents = new FormulaBarEvents(bar, controller, editor, {
+      goTo: (text) => this.goToText(text),
+      notify: (message) => this.notify(message),
+    });
+    this.formulas = new FormulaAssist(
+      { root, controller, editor, bar, barEvents },
+      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y) },
+    );
   }
 
   connectedCallback(): void {
@@ -199,6 +210,7 @@ export class CellarGrid extends HTMLElement {
 
   private drawFrame(): void {
     this.frameRequest = 0;
+    this.formulas.update();
     const view = this.frame.draw();
     const { source } = this.controller;
     if (!view || !source) return;
@@ -207,6 +219,7 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
+    this.formulas.draw();
     this.status.draw(source.status, summaryText(view.selection, source, view.visible));
     this.tabs.draw(source, this.controller.canEdit);
     if (!this.isSelectionChanged) return;

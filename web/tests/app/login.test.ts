@@ -61,7 +61,7 @@ describe.skipIf(!CAN_TEST_PAGE)("the page with an issuer", { timeout: 60_000 }, 
     await first.context().close();
   });
 
-  test("an answer that the page did not ask for signs nobody in", async () => {
+  test("an answer that the page did not ask for is refused", async () => {
     const page = await world.open("?code=stolen&state=forged");
     await page.getByRole("heading", { name: "Sign-in failed" }).waitFor();
     expect(page.url()).toBe(`${world.url}/`);

@@ -1,7 +1,7 @@
 /** A panel beside the grid. */
 
 import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { PANEL_NAMES, type PanelName } from "../panel-names";
 import { PANEL_LOADERS } from "../panels/index";
 import type { PanelProps } from "../panels/props";
@@ -9,7 +9,7 @@ import { useModule } from "../ui/hooks";
 
 export function Panel({ name, ...props }: PanelProps & { name: PanelName }) {
   const root = useRef<HTMLElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const focused = document.activeElement;
     root.current?.focus();
     return () => {
