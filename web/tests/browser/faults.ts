@@ -53,7 +53,8 @@ async function handle(stack: string, proxy: Pick<FaultProxy, "plan" | "counts">,
   // Streams of hints are passed on as they come: they may be lost by design.
   if (url.endsWith("/pokes")) return passOn(stack, request, response);
   const body = await bytesOf(request);
-  const { fault, delayMs } = proxy.plan(method, url);
+  // The page itself always arrives.
+  const { fault, delayMs } = url.startsWith("/v1/") ? proxy.plan(method, url) : NO_FAULTS(method, url);
   proxy.counts[fault] += 1;
   await sleep(delayMs);
   if (fault === "hold") return;

@@ -8,24 +8,23 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { HAS_STACK, startStack, type Stack } from "../stack";
 import { startFaultProxy, type FaultProxy } from "./faults";
-import { Guard } from "./guard";
+import { FOREIGN_BUCKET, Guard } from "./guard";
 import { startSite, type Site } from "./site";
 
 export const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-/** `stack`: the page that the stack serves. `site`: the folder `dist`, served by the test. */
-const SERVER_OF_PAGE = process.env["CELLAR_PAGE"] ?? "site";
+/** `stack`: the page that the program of the stack contains. `dist`: the folder, as it was built last. */
+const IS_PAGE_OF_STACK = process.env["CELLAR_PAGE"] === "stack";
+const SITE = { isPageOfStack: IS_PAGE_OF_STACK };
 const START_MS = 60_000;
-
-export interface NewContext extends BrowserContextOptions {
-  /** Where the context sends its requests. By default, directly to the site. */
-  url?: string;
-}
 
 export class Harness {
   readonly guard = new Guard();
   browser!: Browser;
   stack!: Stack;
+  /** URL of the examples, and of a page whose requests may be lost. */
   url!: string;
+  /** URL of the page. */
+  pageUrl!: string;
   #site: Site | undefined;
   readonly #contexts = new Set<BrowserContext>();
   #closers: { close(): Promise<void> }[] = [];
@@ -33,8 +32,9 @@ export class Harness {
   async start(): Promise<void> {
     [this.stack, this.browser] = await Promise.all([startStack(), launchBrowser()]);
     this.guard.addSecret(this.stack.token);
-    if (SERVER_OF_PAGE === "site") this.#site = await startSite(this.stack.url);
-    this.url = this.#site?.url ?? this.stack.url;
+    this.#site = await startSite(this.stack.url, SITE);
+    this.url = this.#site.url;
+    this.pageUrl = IS_PAGE_OF_STACK ? this.stack.url : this.url;
     // The stack also serves the chunks of snapshots.
     for (const url of [this.url, this.stack.url]) this.guard.addOrigin(url);
   }
@@ -56,10 +56,15 @@ export class Harness {
   /** Serves the page with a proxy before the stack that can lose requests. It ends with the test. */
   async proxy(): Promise<{ url: string; faults: FaultProxy }> {
     const faults = await startFaultProxy(this.stack.url);
-    const site = await startSite(faults.url);
+    const site = await startSite(faults.url, SITE);
     this.#closers.push(site, faults);
     for (const { url } of [site, faults]) this.guard.addOrigin(url);
     return { url: site.url, faults };
+  }
+
+  /** Permits that the page cannot use the bucket, if the stack does not serve the page. */
+  allowForeignBucket(): void {
+    if (!IS_PAGE_OF_STACK) this.guard.allow(FOREIGN_BUCKET);
   }
 
   /** Creates the token of a person, which must then be in no URL. */
@@ -70,13 +75,13 @@ export class Harness {
   }
 
   /** Moves an address of the stack, such as a share link, to the server of the page. */
-  pageUrl(address: string): string {
-    return address.replace(this.stack.url, this.url);
+  addressOnPage(address: string): string {
+    return address.replace(this.stack.url, this.pageUrl);
   }
 
   /** Serves the page without a content security policy. It ends with the test. */
   async siteWithoutPolicy(): Promise<string> {
-    const site = await startSite(this.stack.url, { policy: null });
+    const site = await startSite(this.stack.url, { ...SITE, policy: null });
     this.#closers.push(site);
     this.guard.addOrigin(site.url);
     return site.url;
@@ -126,5 +131,21 @@ export async function openPlain(harness: Harness, context: BrowserContext, sprea
   const fragment = new URLSearchParams({ spreadsheet, token: options.token ?? harness.stack.token });
   await page.goto(`${options.url ?? harness.url}/examples/plain.html#${fragment}`);
   await page.locator("cellar-grid").locator(".row-header").first().waitFor();
+  return page;
+}
+
+/** Opens the page as `deploy --local` prints it, and then a spreadsheet. */
+export async function openPage(harness: Harness, context: BrowserContext, spreadsheet: string, options: { token?: string; url?: string } = {}): Promise<Page> {
+  const { token = harness.stack.token, url = harness.pageUrl } = options;
+  const page = await openList(harness, context, { token, url });
+  await page.goto(`${url}/#/s/${spreadsheet}`);
+  await page.locator("cellar-grid .row-header:visible").first().waitFor();
+  return page;
+}
+
+export async function openList(harness: Harness, context: BrowserContext, { token = harness.stack.token, url = harness.pageUrl } = {}): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(`${url}/#token=${token}`);
+  await page.getByRole("heading", { name: "Spreadsheets" }).waitFor();
   return page;
 }

@@ -7,17 +7,10 @@ import { fileURLToPath } from "node:url";
 
 const WEB = fileURLToPath(new URL("../../", import.meta.url));
 
-export const POLICY = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** As `runtime/src/api/page_policy.rs` writes it. A local stack keeps its objects at another port of this machine. */
+export const POLICY =
+  "default-src 'self'; connect-src 'self' http://127.0.0.1:*; img-src 'self' data:; style-src 'self'; script-src 'self'; " +
+  "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -38,14 +31,18 @@ export interface SiteOptions {
   folders?: readonly string[];
   /** The content security policy, or null for a page that has none, as some that embed the element. */
   policy?: string | null;
+  /** Whether the stack serves the page, instead of the folders. */
+  isPageOfStack?: boolean;
 }
+
+const PAGE = /^\/(?:$|index\.html$|sw\.js$|assets\/)/;
 
 /** `api` is the URL of the stack, or of a proxy before it. */
 export async function startSite(api: string, options: SiteOptions = {}): Promise<Site> {
-  const { folders = [join(WEB, "dist"), WEB], policy = POLICY } = options;
+  const { folders = [join(WEB, "dist"), WEB], policy = POLICY, isPageOfStack = false } = options;
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://site").pathname;
-    if (path.startsWith("/v1/")) passOn(api, request, response);
+    if (path.startsWith("/v1/") || (isPageOfStack && PAGE.test(path))) passOn(api, request, response);
     else void serveFile(path, folders, policy, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
