@@ -29,6 +29,7 @@ interface RowSlot {
 export class Body {
   readonly element = make("div", "body", { role: "rowgroup" });
   private slots: RowSlot[] = [];
+  private readonly frozenSlots: RowSlot[] = [];
   private digitWidth = 0;
 
   draw(view: View): void {
@@ -38,14 +39,26 @@ export class Body {
     for (let row = visible.firstRow; row <= lastRow(visible); row++) {
       this.drawRow(this.slots[row % this.slots.length]!, row, view);
     }
+    this.drawFrozenRows(view);
     // Slots outside the view are left over when the last rows are shown.
     for (const slot of this.slots) slot.element.hidden = slot.row < visible.firstRow || slot.row > lastRow(visible);
   }
 
+  private drawFrozenRows(view: View): void {
+    const { frozenRows } = view.context;
+    while (this.frozenSlots.length < frozenRows) this.frozenSlots.push(this.addRow());
+    for (const slot of this.frozenSlots.splice(frozenRows)) slot.element.remove();
+    this.frozenSlots.forEach((slot, row) => {
+      slot.element.className = row === frozenRows - 1 ? "row frozen last-frozen" : "row frozen";
+      this.drawRow(slot, row, view);
+    });
+  }
+
   /** Puts the elements into the order of the rows, in which screen readers read them. Costs a layout: for idle times. */
   sort(): void {
-    sortChildren(this.element, this.slots.map((slot) => ({ element: slot.element, index: slot.row })));
-    for (const row of this.slots) {
+    const rows = [...this.frozenSlots, ...this.slots];
+    sortChildren(this.element, rows.map((slot) => ({ element: slot.element, index: slot.row })));
+    for (const row of rows) {
       sortChildren(row.cells, row.slots.map((slot) => ({ element: slot.element, index: slot.column })));
     }
   }

@@ -1,12 +1,13 @@
+import type { Clipboard } from "./clipboard";
 import type { Controller } from "./controller";
 import type { Command } from "./keys";
 import type { Menu, MenuItem } from "./menu";
 import { currentRange, selectAll, widen } from "./selection";
-import { clearInputs, copyRange } from "./transfer";
 
 export interface CommandUi {
   notify(message: string): void;
   focusNameBox(): void;
+  openFind(): void;
   editorElement(): HTMLTextAreaElement;
   host: HTMLElement;
 }
@@ -16,6 +17,7 @@ export class CommandRunner {
   constructor(
     private readonly controller: Controller,
     private readonly menu: Menu,
+    private readonly clipboard: Clipboard,
     private readonly ui: CommandUi,
   ) {}
 
@@ -52,9 +54,11 @@ export class CommandRunner {
       case "cancel":
         return controller.edit({ kind: "cancel" });
       case "clear":
-        return this.clear();
+        return this.clipboard.clear();
       case "fillDown":
         return controller.fillDown();
+      case "find":
+        return ui.openFind();
       case "goTo":
         return ui.focusNameBox();
       case "newline":
@@ -65,17 +69,9 @@ export class CommandRunner {
     }
   }
 
-  clear(): void {
-    const { source } = this.controller;
-    if (!source) return;
-    const inputs = clearInputs(this.controller.selection, source);
-    if (typeof inputs === "string") this.ui.notify(inputs);
-    else this.controller.store(inputs);
-  }
-
   openMenu(clientX: number, clientY: number): void {
     const box = this.ui.host.getBoundingClientRect();
-    this.menu.open(this.items(), clientX - box.left, clientY - box.top, box.width, box.height);
+    this.menu.open(this.items(), { x: clientX - box.left, y: clientY - box.top, host: box, returnFocus: () => this.ui.editorElement().focus() });
   }
 
   private openMenuAtEditor(): void {
@@ -84,7 +80,7 @@ export class CommandRunner {
   }
 
   private items(): MenuItem[] {
-    const { controller } = this;
+    const { controller, clipboard } = this;
     const { rowCount, columnCount } = currentRange(controller.selection);
     const isReadOnly = !controller.canEdit;
     const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
@@ -92,8 +88,10 @@ export class CommandRunner {
     const columns = columnCount === 1 ? "column" : `${columnCount.toLocaleString("en-US")} columns`;
     const { size } = controller;
     return [
-      item("Copy", () => this.copy(), false),
-      item("Clear contents", () => this.clear()),
+      item("Cut", () => clipboard.copy(true)),
+      item("Copy", () => clipboard.copy(false), false),
+      item("Paste", () => void clipboard.pasteFromMenu()),
+      item("Clear contents", () => clipboard.clear()),
       item(`Insert ${rows} above`, () => controller.insert("rows"), isReadOnly || rowCount >= size.rows),
       item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
       item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
@@ -101,16 +99,5 @@ export class CommandRunner {
       item("Undo", () => controller.undo("undo")),
       item("Redo", () => controller.undo("redo")),
     ];
-  }
-
-  /** The menu has no clipboard event. The asynchronous API needs a secure context, which a plain HTTP page is not. */
-  private copy(): void {
-    const { source, selection } = this.controller;
-    const copied = source ? copyRange(selection, source) : "";
-    if (typeof copied === "string") return this.ui.notify(copied);
-    if (!navigator.clipboard || typeof ClipboardItem === "undefined") return this.ui.notify("Press Ctrl+C to copy");
-    const blob = (text: string, type: string) => new Blob([text], { type });
-    const item = new ClipboardItem({ "text/plain": blob(copied.plain, "text/plain"), "text/html": blob(copied.html, "text/html") });
-    navigator.clipboard.write([item]).catch(() => this.ui.notify("The browser refused access to the clipboard. Press Ctrl+C to copy"));
   }
 }

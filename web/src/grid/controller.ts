@@ -1,21 +1,32 @@
-import type { CellInput, Range, SheetChange, SheetSource } from "../data/types";
+import type { Cell, CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
+import { cellName } from "./address";
 import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
 import { edit, READY, type EditEvent, type EditState } from "./edit";
 import { fillInputs } from "./fill";
 import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
+import { readRange } from "./load-range";
+import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
-import { advance, currentRange, isSingleCell, lastColumn, lastRow, selectCell, type GridSize, type Selection } from "./selection";
+import { advance, currentRange, isSingleCell, lastColumn, selectCell, selectRange, type GridSize, type Selection } from "./selection";
+import { scrollOfShift, shiftCell, shiftSelection, spansOf } from "./shift";
 import { shownSize, visibleRange } from "./view";
 
 /** What the controller needs of the element. */
 export interface ControllerUi {
   /** Draws a frame soon. */
   invalidate(): void;
-  notify(message: string): void;
+  /** Shows a message, and a button if there is an action. */
+  notify(message: string, action?: NoticeAction): void;
+  editorText(): string;
   setEditorText(text: string): void;
   onSelectionChange(): void;
+}
+
+export interface NoticeAction {
+  label: string;
+  run(): void;
 }
 
 interface SheetState {
@@ -30,17 +41,29 @@ interface SheetState {
 export class Controller {
   source: SheetSource | null = null;
   editState: EditState = READY;
+  readonly marks = new Marks();
+  /** Rows at the start that do not scroll. A small window shows fewer. */
+  frozenRows = 0;
   private rows = new Axis(MIN_SHOWN_ROWS, ROW_HEIGHT);
   private sheet = newSheetState();
   private readonly sheetStates = new Map<number, SheetState>();
   private shownSheet = -1;
   private unsubscribe: (() => void) | null = null;
   private bodySize = { width: 0, height: 0 };
+  /** Own insertions and deletions that the source has not shown yet. */
+  private ownShifts: LayoutShift[] = [];
+  /** Changes when cells may be elsewhere. */
+  layoutVersion = 0;
+  /** Changes when the source was asked for other cells than those in view. */
+  loadVersion = 0;
 
   constructor(private readonly ui: ControllerUi) {}
 
   get context(): ScrollContext {
-    return { rows: this.rows, columns: this.sheet.columns, ...this.bodySize };
+    const { width, height } = this.bodySize;
+    // Frozen rows that fill the window would leave no place to scroll.
+    const frozenRows = Math.min(this.frozenRows, Math.floor(height / 2 / ROW_HEIGHT));
+    return { rows: this.rows, columns: this.sheet.columns, width, height: height - frozenRows * ROW_HEIGHT, frozenRows };
   }
 
   get position(): ScrollPosition {
@@ -56,7 +79,14 @@ export class Controller {
   }
 
   get canEdit(): boolean {
-    return this.source !== null && this.source.status.role !== "viewer";
+    return this.readOnlyReason === null;
+  }
+
+  /** Why the user cannot edit, or null. */
+  get readOnlyReason(): string | null {
+    if (!this.source) return "No spreadsheet is open";
+    const { role, readOnlyReason } = this.source.status;
+    return readOnlyReason ?? (role === "viewer" ? "You can view this spreadsheet but not change it" : null);
   }
 
   setSource(source: SheetSource | null): void {
@@ -80,7 +110,8 @@ export class Controller {
   private isActiveVisible(): boolean {
     const { row, column } = this.selection.active;
     const { firstRow, rowCount, firstColumn, columnCount } = visibleRange(this.position, this.context);
-    return row >= firstRow && row < firstRow + rowCount && column >= firstColumn && column < firstColumn + columnCount;
+    const isRowVisible = row < this.frozenRows || (row >= firstRow && row < firstRow + rowCount);
+    return isRowVisible && column >= firstColumn && column < firstColumn + columnCount;
   }
 
   redraw(): void {
@@ -115,7 +146,7 @@ export class Controller {
     const { source } = this;
     if (!source) return;
     const page = {
-      rows: Math.max(1, Math.floor(this.bodySize.height / ROW_HEIGHT) - 1),
+      rows: Math.max(1, Math.floor(this.context.height / ROW_HEIGHT) - 1),
       columns: Math.max(1, Math.floor(this.bodySize.width / COLUMN_WIDTH) - 1),
     };
     const hasValue = (row: number, column: number) => {
@@ -134,11 +165,7 @@ export class Controller {
 
   /** Goes to a range and shows its first cell at the top, or does not move if it is visible. */
   goTo(range: Range): void {
-    this.select({
-      active: { row: range.firstRow, column: range.firstColumn },
-      head: { row: lastRow(range), column: lastColumn(range) },
-      ranges: [range],
-    }, false);
+    this.select(selectRange(range), false);
     this.scroll({ kind: "reveal", row: range.firstRow, column: range.firstColumn });
   }
 
@@ -161,7 +188,7 @@ export class Controller {
 
   store(inputs: readonly CellInput[]): void {
     if (!this.source || inputs.length === 0) return;
-    if (!this.canEdit) return this.ui.notify("You can view this spreadsheet but not change it");
+    if (this.readOnlyReason) return this.ui.notify(this.readOnlyReason);
     this.source.setCells(inputs);
     this.ui.invalidate();
   }
@@ -173,28 +200,40 @@ export class Controller {
     this.goTo(target);
   }
 
+  /** Reads cells that may not be loaded. */
+  async read(range: Range): Promise<(Cell | undefined)[][]> {
+    if (!this.source) return [];
+    try {
+      return await readRange(range, this.source);
+    } finally {
+      this.loadVersion++;
+      this.ui.invalidate();
+    }
+  }
+
   /** Fills the selected range from its first row, like Ctrl+D. */
   fillDown(): void {
     const range = currentRange(this.selection);
     if (range.rowCount > 1) this.fill({ ...range, rowCount: 1 }, range);
   }
 
+  /** Inserts as many rows or columns before each selected span as it has. */
   insert(axis: "rows" | "columns"): void {
-    const range = currentRange(this.selection);
-    if (!this.source || !this.canEdit) return;
-    const [at, count] = axis === "rows" ? [range.firstRow, range.rowCount] : [range.firstColumn, range.columnCount];
-    if (axis === "rows") this.source.insertRows(at, count);
-    else this.source.insertColumns(at, count);
-    this.handleShift({ kind: axis === "rows" ? "rowsInserted" : "columnsInserted", at, count });
+    this.shift(axis, 1);
   }
 
   delete(axis: "rows" | "columns"): void {
-    const range = currentRange(this.selection);
-    if (!this.source || !this.canEdit) return;
-    const [at, count] = axis === "rows" ? [range.firstRow, range.rowCount] : [range.firstColumn, range.columnCount];
-    if (axis === "rows") this.source.deleteRows(at, count);
-    else this.source.deleteColumns(at, count);
-    this.handleShift({ kind: axis === "rows" ? "rowsDeleted" : "columnsDeleted", at, count });
+    this.shift(axis, -1);
+  }
+
+  private shift(axis: "rows" | "columns", sign: 1 | -1): void {
+    const { source } = this;
+    if (!source || !this.canEdit) return;
+    for (const { at, count } of spansOf(this.selection.ranges, axis)) {
+      this.ownShifts.push({ axis, at, count: sign * count });
+      if (axis === "rows") sign > 0 ? source.insertRows(at, count) : source.deleteRows(at, count);
+      else sign > 0 ? source.insertColumns(at, count) : source.deleteColumns(at, count);
+    }
   }
 
   undo(kind: "undo" | "redo"): void {
@@ -225,21 +264,50 @@ export class Controller {
     this.advance(axis, direction === "down" || direction === "right" ? 1 : -1);
   }
 
-  private handleShift(action: Extract<ScrollAction, { at: number }>): void {
-    const { columns } = this.sheet;
-    if (action.kind === "columnsInserted") this.sheet.columns = columns.withInserted(action.at, action.count);
-    if (action.kind === "columnsDeleted") this.sheet.columns = columns.withDeleted(action.at, action.count);
-    // Rows inserted exactly at the top row are shown: only rows above the view move it.
-    const first = action.kind === "rowsInserted" ? this.position.row : action.kind === "columnsInserted" ? this.position.column : -1;
-    this.growGrid();
-    if (action.at !== first) this.scroll(action);
+  private handleChange(change: SheetChange): void {
+    // A source reports another sheet by any change.
+    if (change.kind === "sheets" || this.source?.sheet !== this.shownSheet) this.showSheet();
+    else if (change.kind === "layout") this.handleLayout(change);
+    if (change.kind !== "status") this.growGrid();
     this.ui.invalidate();
   }
 
-  private handleChange(change: SheetChange): void {
-    if (change.kind === "sheets") this.showSheet();
-    if (change.kind === "layout" || change.kind === "cells") this.growGrid();
-    this.ui.invalidate();
+  /** A source that does not report which rows moved shows own insertions with the next change. */
+  private handleLayout({ axis, at, count }: Partial<LayoutShift>): void {
+    this.layoutVersion++;
+    const own = this.ownShifts;
+    this.ownShifts = [];
+    if (axis === undefined || at === undefined || !count) return own.forEach((shift) => this.applyShift(shift, true));
+    const isOwn = own[0]?.axis === axis && own[0].at === at && own[0].count === count;
+    this.ownShifts = isOwn ? own.slice(1) : own;
+    this.applyShift({ axis, at, count }, isOwn);
+  }
+
+  private applyShift(shift: LayoutShift, isOwn: boolean): void {
+    const { axis, at, count } = shift;
+    const { columns } = this.sheet;
+    if (axis === "columns") this.sheet.columns = count > 0 ? columns.withInserted(at, count) : columns.withDeleted(at, -count);
+    this.marks.shift(this.shownSheet, shift);
+    this.shiftEdit(shift);
+    // The user's own new rows stay selected; rows of others move the selection with its cells.
+    if (!isOwn) this.sheet.selection = shiftSelection(this.selection, shift, this.size);
+    this.growGrid();
+    // Rows inserted exactly at the top row are shown: only rows above the view move it.
+    const first = axis === "rows" ? this.position.row : this.position.column;
+    if (count < 0 || at !== first) this.scroll(scrollOfShift(shift));
+    this.ui.onSelectionChange();
+  }
+
+  /** An open text stays with its cell. */
+  private shiftEdit(shift: LayoutShift): void {
+    const { editState } = this;
+    if (editState.mode === "ready") return;
+    const cell = shiftCell(editState.cell, shift);
+    if (cell) this.editState = { ...editState, cell };
+    else {
+      this.ui.notify(`${cellName(editState.cell.row, editState.cell.column)} was deleted while you edited it. Your text was: ${this.ui.editorText()}`);
+      this.edit({ kind: "cancel" });
+    }
   }
 
   /** Restores the state of the source's sheet, or starts at its first cell. */
@@ -250,6 +318,8 @@ export class Controller {
       if (this.shownSheet >= 0) this.sheetStates.set(this.shownSheet, this.sheet);
       this.sheet = this.sheetStates.get(sheet) ?? newSheetState();
       this.shownSheet = sheet;
+      this.ownShifts = [];
+      this.layoutVersion++;
     }
     this.growGrid();
     this.scroll({ kind: "resized" });

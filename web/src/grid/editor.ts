@@ -3,6 +3,7 @@ import { make, moveTo } from "./dom";
 import { commandOf, type Command, type Key } from "./keys";
 import { ROW_HEIGHT } from "./limits";
 import { textWidth } from "./measure";
+import { frozenHeight } from "./scroll";
 import { columnLeft, rowTop, type View } from "./view";
 
 /**
@@ -69,7 +70,8 @@ export class Editor {
     const size = this.measure(view, column);
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
-    const y = clamp(rowTop(row, view) - 1, 0, context.height - size.height);
+    const start = row < context.frozenRows ? 0 : frozenHeight(context);
+    const y = clamp(rowTop(row, view) - 1, start, frozenHeight(context) + context.height - size.height);
     this.element.style.width = `${size.width}px`;
     this.element.style.height = `${size.height}px`;
     moveTo(this.element, view.headerWidth + x, ROW_HEIGHT + y);

@@ -16,7 +16,7 @@ export type Command =
   | { kind: "commit"; advance: Direction | null }
   | { kind: "widen"; axis: "rows" | "columns" }
   | { kind: "resizeColumns"; by: number }
-  | { kind: "open" | "toggle" | "cancel" | "clear" | "selectAll" | "undo" | "redo" | "goTo" | "menu" | "newline" | "fillDown" | "releaseTab" | "leave" };
+  | { kind: "open" | "toggle" | "cancel" | "clear" | "selectAll" | "undo" | "redo" | "find" | "goTo" | "menu" | "newline" | "fillDown" | "releaseTab" | "leave" };
 
 const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 const RESIZE_STEP = 8;
@@ -63,6 +63,8 @@ function controlCommand(key: Key): Command | null {
       return { kind: "selectAll" };
     case "d":
       return { kind: "fillDown" };
+    case "f":
+      return { kind: "find" };
     case "g":
       return { kind: "goTo" };
     case "y":

@@ -4,12 +4,12 @@ import type { Editor } from "./editor";
 import { fillTarget } from "./fill";
 import { ROW_HEIGHT } from "./limits";
 import type { Overlay } from "./overlay";
-import { columnOffset } from "./scroll";
+import { columnOffset, frozenHeight, type ScrollContext, type ScrollPosition } from "./scroll";
 import { contains, currentRange, pickCell, pickColumn, pickRow, selectAll, type SelectionMode } from "./selection";
 
 type Part = "cell" | "row" | "column" | "corner";
 
-interface Hit extends CellAddress {
+export interface Hit extends CellAddress {
   part: Part;
 }
 
@@ -180,18 +180,23 @@ export class Pointer {
   }
 
   /** Returns the cell or header at a place of the window; outside the body, the nearest cell. */
-  private hit(clientX: number, clientY: number): Hit {
+  hit(clientX: number, clientY: number): Hit {
     const { context, position } = this.controller;
     const box = this.ui.viewport.getBoundingClientRect();
     const x = clientX - box.left - this.ui.headerWidth();
     const y = clientY - box.top - ROW_HEIGHT;
     const left = columnOffset(position, context);
     const column = context.columns.indexAt(left + Math.max(0, Math.min(x, context.width - 1)));
-    const rowsBelow = Math.floor((Math.max(0, Math.min(y, context.height - 1)) + position.rowPixel) / ROW_HEIGHT);
-    const row = Math.min(position.row + rowsBelow, context.rows.count - 1);
+    const row = Math.min(rowAt(Math.max(0, y), position, context), context.rows.count - 1);
     const part = y < 0 ? (x < 0 ? "corner" : "column") : x < 0 ? "row" : "cell";
     return { part, row, column };
   }
+}
+
+function rowAt(y: number, position: ScrollPosition, context: ScrollContext): number {
+  const frozen = frozenHeight(context);
+  if (y < frozen) return Math.floor(y / ROW_HEIGHT);
+  return position.row + Math.floor((Math.min(y - frozen, context.height - 1) + position.rowPixel) / ROW_HEIGHT);
 }
 
 function outside(at: number, start: number, end: number): number {

@@ -124,6 +124,13 @@ export function contains(range: Range, row: number, column: number): boolean {
   return row >= range.firstRow && row <= lastRow(range) && column >= range.firstColumn && column <= lastColumn(range);
 }
 
+export function someCell(range: Range, isFound: (row: number, column: number) => boolean): boolean {
+  for (let row = range.firstRow; row <= lastRow(range); row++) {
+    for (let column = range.firstColumn; column <= lastColumn(range); column++) if (isFound(row, column)) return true;
+  }
+  return false;
+}
+
 export function lastRow(range: Range): number {
   return range.firstRow + range.rowCount - 1;
 }
