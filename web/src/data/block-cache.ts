@@ -25,6 +25,10 @@ export class BlockCache {
     return this.#blocks.get(blockKey(place));
   }
 
+  get hasResults(): boolean {
+    return [...this.#blocks.values()].some((block) => block.hasResults);
+  }
+
   get weight(): number {
     let weight = 0;
     for (const block of this.#blocks.values()) weight += block.weight;
@@ -102,11 +106,9 @@ export class BlockCache {
     });
   }
 
-  /** Marks the blocks whose contents an edit may have changed, which the cache cannot compute. */
-  markOutdated(which: (block: Block) => boolean): void {
-    for (const block of this.#blocks.values()) {
-      if (!block.isOutdated && which(block)) block.isOutdated = true;
-    }
+  /** Marks all blocks, because an edit may have changed them in a way that the cache cannot compute. */
+  markOutdated(): void {
+    for (const block of this.#blocks.values()) block.isOutdated = true;
   }
 
   clear(): void {
@@ -138,7 +140,7 @@ function isUnmoved(block: Block, axis: Axis, map: AxisMap): boolean {
 function markInsertedBlank(block: Block, axis: Axis, map: AxisMap): void {
   const { first, count } = lineSpan(block, axis);
   for (let line = first; line < Math.min(first + count, map.limit); line += 1) {
-    // What moved in from beyond the end of the sheet by a delete is blank, too.
+    // What moved in from beyond the end of the sheet by a delete is also blank.
     if (map.source(line) !== undefined) continue;
     if (axis === "rows") block.markRowLoaded(line);
     else for (let row = 0; row < BLOCK_ROWS; row += 1) block.markLoaded(block.firstRow + row, line);

@@ -52,7 +52,8 @@ export interface LayoutShift {
 }
 
 export type SheetChange =
-  | { kind: "cells"; ranges: Range[] }
+  /** `author` is set if another client changed the cells, at a place where the source shows them. */
+  | { kind: "cells"; ranges: Range[]; author?: string }
   /** Without a shift, any cell may be elsewhere. With one, views keep the row that the user looks at. */
   | ({ kind: "layout" } & Partial<LayoutShift>)
   | { kind: "sheets" }

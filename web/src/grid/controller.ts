@@ -62,6 +62,7 @@ export class Controller {
   private refusedFor: string | null = null;
   /** Changes when cells may be elsewhere. */
   layoutVersion = 0;
+  dataVersion = 0;
   /** Changes when the source was asked for other cells than those in view. */
   loadVersion = 0;
 
@@ -124,6 +125,7 @@ export class Controller {
   setSource(source: SheetSource | null): void {
     this.unsubscribe?.();
     this.source = source;
+    this.dataVersion++;
     this.sheetStates.clear();
     this.shownSheet = -1;
     this.unsubscribe = source ? source.subscribe((change) => this.handleChange(change)) : null;
@@ -300,6 +302,7 @@ export class Controller {
   }
 
   private handleChange(change: SheetChange): void {
+    if (change.kind !== "status") this.dataVersion++;
     // A source reports another sheet by any change.
     if (change.kind === "sheets" || this.source?.sheet !== this.shownSheet) this.showSheet();
     else if (change.kind === "layout") this.handleLayout(change);

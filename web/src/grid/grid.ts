@@ -34,12 +34,13 @@ const HELP =
 /**
  * `<cellar-grid>`: shows and edits a sheet.
  *
- * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `tab-leaves` lets Tab leave the grid at once.
+ * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `no-sync-status` hides
+ * edits that wait and problems; `tab-leaves` lets Tab leave the grid at once.
  * Events: `cellar-selection` when the selection changes, `cellar-notice` with a message for the user, `cellar-find` with
  * the text to find: an app that asks the server calls `preventDefault` and later `showFound`.
  */
 export class CellarGrid extends HTMLElement {
-  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-tabs"];
+  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-sync-status", "no-tabs"];
 
   private readonly root = this.attachShadow({ mode: "open" });
   private readonly controller = new Controller({
@@ -125,6 +126,7 @@ export class CellarGrid extends HTMLElement {
     this.bar.element.hidden = this.hasAttribute("no-formula-bar");
     this.status.element.hidden = this.hasAttribute("no-status");
     this.tabs.element.hidden = this.hasAttribute("no-tabs");
+    this.status.isShowingSync = !this.hasAttribute("no-sync-status");
   }
 
   /** The data of the grid. The element does not close it. */

@@ -28,6 +28,7 @@ export const STYLE = `
 .grid, .header, .body, .header-row { position: absolute; top: 0; left: 0; width: 100%; height: 100%; }
 .header { height: 24px; overflow: hidden; z-index: 4; background: var(--cellar-header); }
 .body { top: 24px; height: auto; bottom: 0; overflow: hidden; z-index: 0; }
+.rows { position: absolute; top: 0; left: 0; width: 100%; height: 0; }
 .row { position: absolute; top: 0; left: 0; height: 24px; width: 100%; }
 .row.frozen { background: var(--cellar-background); z-index: 3; }
 .row.last-frozen .cell, .row.last-frozen .row-header { border-bottom-color: var(--cellar-muted); }
@@ -42,7 +43,7 @@ export const STYLE = `
 .cell.pending { color: var(--cellar-pending); }
 .cell.filled { background: var(--cellar-filled); }
 .cell.noted::after { content: ""; position: absolute; top: 0; right: 0; border: 4px solid transparent; border-top-color: var(--cellar-accent); border-right-color: var(--cellar-accent); }
-.cell.loading { background: linear-gradient(var(--cellar-line), var(--cellar-line)) 6px 50% / min(60%, 56px) 6px no-repeat; }
+.cell.loading { color: var(--cellar-muted); }
 .row-header, .column, .corner { background: var(--cellar-header); color: var(--cellar-muted); text-align: center; cursor: default; text-overflow: clip; }
 .row-header { z-index: 2; font-variant-numeric: tabular-nums; }
 .corner { z-index: 3; }
