@@ -21,6 +21,9 @@ export interface CellsQuery {
   signal?: AbortSignal;
 }
 
+/** A position, or a position or time as text. */
+export type At = number | string;
+
 export class Api {
   readonly #http: Http;
   readonly #path: string;
@@ -32,9 +35,9 @@ export class Api {
     this.#path = `/spreadsheets/${encodeURIComponent(options.spreadsheet)}`;
   }
 
-  /** Lists the sheets at a position that is at least `minPosition`. */
-  async sheets(minPosition?: number, signal?: AbortSignal): Promise<wire.SheetsReply> {
-    return this.#get("/sheets", { min_position: minPosition }, replies.decodeSheets, signal);
+  /** Lists the sheets, by default at the newest position. */
+  async sheets(at?: At, signal?: AbortSignal): Promise<wire.SheetsReply> {
+    return this.#get("/sheets", { at }, replies.decodeSheets, signal);
   }
 
   async role(signal?: AbortSignal): Promise<wire.Role> {
@@ -61,6 +64,11 @@ export class Api {
     this.#headTag = reply.body === null ? this.#headTag : reply.etag;
     this.#lastHead = head;
     return head;
+  }
+
+  /** Streams server-sent events that contain the newest position. */
+  pokes(signal: AbortSignal): AsyncGenerator<string> {
+    return this.#http.stream(`${this.#path}/pokes`, signal);
   }
 
   /** Reads all pages of a range at one position. */

@@ -4,7 +4,9 @@ import type { StoredCell } from "./block";
 import { BlockCache } from "./block-cache";
 import { extentAfter } from "./overlay";
 import { committedOf } from "./pending";
+import { boundsOf } from "./ranges";
 import { axisChangeOf } from "./space-map";
+import { addedSheetOf, changesTabs, tabsAfter } from "./tabs";
 import { displayText } from "./text";
 import type { Range, SheetInfo } from "./types";
 import { withoutAbsent } from "./decode";
@@ -20,7 +22,8 @@ export interface EntryEffect {
 }
 
 export class CanonicalState {
-  sheets: SheetInfo[] = [];
+  sheets: readonly SheetInfo[] = [];
+  nextSheet = 1;
   position = 0;
   incarnation = 0;
   /** Whether the last entry ends its segment; undefined if its kind is not known. */
@@ -32,11 +35,22 @@ export class CanonicalState {
   /** Replaces everything with the newest state. */
   reset(reply: SheetsReply): void {
     this.cache.clear();
-    this.sheets = reply.sheets;
+    this.sheets = [];
+    this.setSheets(reply);
     this.position = reply.position;
     this.changedAt = reply.position;
     this.incarnation = reply.incarnation;
     this.endsSegment = undefined;
+  }
+
+  /** Sets the list of sheets. Its used ranges do not contain the cells that formulas fill. */
+  setSheets({ sheets, nextSheet }: SheetsReply): void {
+    this.sheets = sheets.map((info) => {
+      const { rows = 0, columns = 0 } = this.info(info.sheet)?.extent ?? {};
+      const extent = { rows: Math.max(rows, info.extent.rows), columns: Math.max(columns, info.extent.columns) };
+      return { ...info, extent };
+    });
+    this.nextSheet = nextSheet;
   }
 
   info(sheet: number): SheetInfo | undefined {
@@ -73,6 +87,10 @@ export class CanonicalState {
     } else if (operation.kind === "clearRange") {
       cache.updateRanges(operation.sheet, operation.rows, operation.columns, clearedCell);
       effect.cells = null;
+    } else if (changesTabs(operation)) {
+      this.sheets = tabsAfter(this.sheets, operation);
+      this.nextSheet = Math.max(this.nextSheet, (addedSheetOf(operation) ?? 0) + 1);
+      effect.sheets = true;
     } else if (operation.kind === "other") {
       effect.sheets = true;
       effect.cells = null;
@@ -111,14 +129,4 @@ export function editedCell(cell: StoredCell | undefined, edit: CellEdit): Stored
 
 function clearedCell(cell?: StoredCell): StoredCell | undefined {
   return cell?.format === undefined ? undefined : { value: null, text: "", format: cell.format };
-}
-
-export function boundsOf(cells: readonly { row: number; column: number }[]): Range {
-  let [top, left, bottom, right] = [Infinity, Infinity, 0, 0];
-  for (const { row, column } of cells) {
-    [top, left] = [Math.min(top, row), Math.min(left, column)];
-    [bottom, right] = [Math.max(bottom, row + 1), Math.max(right, column + 1)];
-  }
-  if (cells.length === 0) return { firstRow: 0, rowCount: 0, firstColumn: 0, columnCount: 0 };
-  return { firstRow: top, rowCount: bottom - top, firstColumn: left, columnCount: right - left };
 }

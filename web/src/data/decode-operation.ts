@@ -1,6 +1,6 @@
 /** Decodes the operations and entries of a log. */
 
-import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalList } from "./decode";
+import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalInteger, optionalList } from "./decode";
 import { optionalText, textOf, withoutAbsent, type Fields } from "./decode";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import type { CellEdit, Entry, Mutation, Operation, Span } from "./wire";
@@ -69,6 +69,19 @@ export function decodeOperation(value: unknown): Operation {
       return { kind: name, sheet: sheetOf(fields()), spans: decodeSpans(fields().spans, MAX_ROWS) };
     case "deleteColumns":
       return { kind: name, sheet: sheetOf(fields()), spans: decodeSpans(fields().spans, MAX_COLUMNS) };
+    case "addSheet":
+    case "importSheet":
+      return withoutAbsent<Operation>({
+        kind: name,
+        sheet: sheetOf(fields()),
+        name: textOf(fields().name, "the name of a sheet"),
+        before: optionalInteger(fields().before, "a sheet"),
+        replaces: optionalInteger(fields().replaces, "a sheet"),
+      });
+    case "renameSheet":
+      return { kind: name, sheet: sheetOf(fields()), name: textOf(fields().name, "the name of a sheet") };
+    case "deleteSheet":
+      return { kind: name, sheet: sheetOf(fields()) };
     case "undo":
       return { kind: name, position: integerOf(fields().position, "a position") };
     case "rejected":
@@ -106,6 +119,7 @@ export function decodeEntry(value: unknown): Entry {
     position: integerOf(fields.position, "a position"),
     kind: oneOf(fields.kind, ["snapshot", "endSegment", "edits"] as const, "the kind of an entry"),
     clientKey,
+    author: optionalText(fields.author, "an author"),
     mutations: optionalList(fields.mutations, "mutations", decodeMutation),
     isExternal: fields.external_body !== undefined && fields.external_body !== null,
   });

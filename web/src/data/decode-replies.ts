@@ -22,6 +22,7 @@ export function decodeSheets(value: unknown): wire.SheetsReply {
   const fields = fieldsOf(value, "the sheets");
   return {
     sheets: listOf(fields.sheets, "sheets", decodeSheet),
+    nextSheet: integerOf(fields.next_sheet, "next_sheet"),
     position: integerOf(fields.position, "position"),
     incarnation: integerOf(fields.incarnation, "incarnation"),
   };

@@ -1,6 +1,6 @@
 /** Opens a spreadsheet: reads, edits and follows it, online and offline. */
 
-import { Api } from "./api";
+import { Api, type At } from "./api";
 import type { Random } from "./backoff";
 import { identityOf } from "./identity";
 import { RECOVERY_INTERVAL_MS } from "./limits";
@@ -8,6 +8,8 @@ import { BROWSER_HINTS, LiveUpdates, type HintSource } from "./live";
 import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
 import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
+import { openPastSheet } from "./past-sheet";
+import { PokeStream } from "./pokes";
 import { holdClientLock, recoverAbandoned } from "./recovery";
 import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
@@ -23,6 +25,8 @@ export interface OpenOptions {
   /** Names the user. By default, it is read from the token. Must not be a secret. */
   identity?: string;
   fetch?: typeof fetch;
+  /** Opens the state at an earlier position or time, such as `0.42` or `2026-11-24T00:14Z`, read-only. */
+  at?: At;
   store?: OutboxStore;
   hints?: readonly HintSource[];
   random?: Random;
@@ -87,7 +91,12 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   };
   recover();
   const timer = setInterval(recover, RECOVERY_INTERVAL_MS);
-  return () => clearInterval(timer);
+  // The edits of a page that was reloaded offline wait for the network only.
+  const endHints = BROWSER_HINTS.start(recover);
+  return () => {
+    clearInterval(timer);
+    endHints();
+  };
 }
 
 /** Web Locks exist in secure contexts only. */
@@ -111,12 +120,14 @@ async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdi
 export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const { random = Math.random, now = Date.now, url: stack, spreadsheet } = options;
   const api = new Api(options);
+  if (options.at !== undefined) return openPastSheet(api, options.at, random);
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
   const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
   const { session } = source;
-  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS]);
+  const pokes = new PokeStream(api, random, (head) => session.announce(head));
+  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
   const releaseLock = startOutbox(parts);

@@ -22,7 +22,7 @@ export class Outbox {
   #uncertainId = 0;
   #ackedId = 0;
   #failures = 0;
-  #isSending = false;
+  #sending: Promise<void> | null = null;
   #isPaused = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #abort = new AbortController();
@@ -81,16 +81,24 @@ export class Outbox {
   }
 
   /** Sends all edits. Ends early if the server cannot be reached, and tries again later. */
-  async flush(): Promise<void> {
-    if (this.#isSending || this.#isPaused || this.#abort.signal.aborted) return;
+  flush(): Promise<void> {
+    if (!this.#canSend) return Promise.resolve();
+    this.#sending ??= this.#sendAll();
+    return this.#sending;
+  }
+
+  get #canSend(): boolean {
+    return this.#queue.length > 0 && !this.#isPaused && !this.#abort.signal.aborted;
+  }
+
+  async #sendAll(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#isSending = true;
     try {
-      while (this.#queue.length > 0 && !this.#isPaused && !this.#abort.signal.aborted) {
+      while (this.#canSend) {
         if (!(await this.#sendNext())) break;
       }
     } finally {
-      this.#isSending = false;
+      this.#sending = null;
       this.context.events.changed();
     }
   }

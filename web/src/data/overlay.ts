@@ -3,7 +3,8 @@
 import { AxisMap } from "./axis-map";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { axisChangeOf } from "./space-map";
-import type { CellValue, Extent } from "./types";
+import { movedRange } from "./ranges";
+import type { CellValue, Extent, Range } from "./types";
 import type { CellEdit, Operation } from "./wire";
 
 /** What pending edits set in a cell. Without `hasContent`, the server's value shows through. */
@@ -45,6 +46,13 @@ export class Overlay {
 
   cell(sheet: number, row: number, column: number): PendingCell | undefined {
     return this.#sheets.get(sheet)?.cells.get(keyOf(row, column));
+  }
+
+  /** Returns where cells of the server are displayed. */
+  shown(sheet: number, range: Range): Range[] {
+    const overlay = this.#sheets.get(sheet);
+    if (overlay === undefined) return [range];
+    return movedRange(range, "rows", overlay.rows).flatMap((moved) => movedRange(moved, "columns", overlay.columns));
   }
 
   /** Returns the server's row and column of a displayed cell, or undefined if it is inserted. */

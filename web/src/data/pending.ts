@@ -3,8 +3,8 @@
  * bases. All functions are pure.
  */
 
-import { transform, type SpaceMap } from "./space-map";
-import { movesCells, Viewpoint, type Change } from "./viewpoint";
+import { movesCells, transform, type SpaceMap } from "./space-map";
+import { Viewpoint, type Change } from "./viewpoint";
 import type { Entry, Mutation, Operation } from "./wire";
 
 export interface PendingEdit {

@@ -9,12 +9,17 @@ import { decodeOperation } from "./decode-operation";
 import { Follower } from "./follower";
 import { UndoHistory } from "./history";
 import { OwnEntries } from "./own-edits";
-import type { SheetChange } from "./types";
+import { RecentEdits, type RecentEdit } from "./recent-edits";
+import type { Range, SheetChange } from "./types";
 import { View } from "./view";
 import type { Entry, MutationResult, Role } from "./wire";
 
 export interface SessionEvents {
   emit(change: SheetChange): void;
+  /** Cells changed. */
+  cells(sheet: number, ranges: Range[]): void;
+  /** Others edited cells. Called once for all entries that arrive together. */
+  edited(edits: readonly RecentEdit[]): void;
   /** The cache changed: blocks may have to be loaded again. */
   cacheChanged(): void;
 }
@@ -23,6 +28,7 @@ export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
+  readonly #recent = new RecentEdits();
   readonly #follower: Follower;
   readonly #abort = new AbortController();
   outbox!: Outbox;
@@ -63,6 +69,12 @@ export class Session {
     }
   }
 
+  /** Notes a position that the server announced. Returns whether it is news. */
+  announce(head: number): boolean {
+    this.#follower.announced = head;
+    return head > this.view.canonical.position;
+  }
+
   noteFailure(error: unknown): void {
     // A server that answers with a problem is online, but cannot be used as it is.
     this.isOnline = error instanceof ProblemError && !isTransient(error);
@@ -71,13 +83,14 @@ export class Session {
   }
 
   async #catchUp(): Promise<PollEvent> {
-    if (this.#mustReloadSheets) await this.#reloadSheets();
     const before = this.view.canonical.position;
     const result = await this.#follower.catchUp(this.#abort.signal).finally(() => {
       // Once for all entries: each would start loads that the next one makes useless.
       if (this.view.canonical.position !== before) this.events.cacheChanged();
+      this.events.edited(this.#recent.take());
     });
     if (result === "reload") return this.#reload();
+    if (this.#mustReloadSheets) await this.#reloadSheets();
     return result === "changed" ? "active" : "quiet";
   }
 
@@ -99,7 +112,7 @@ export class Session {
     return "active";
   }
 
-  /** Continues as a new client. What the server may have is set aside by the outbox. */
+  /** Continues as a new client. The outbox sets aside edits that the server may have. */
   async #restart(): Promise<void> {
     this.#mustRestart = false;
     const { position, incarnation } = this.view.canonical;
@@ -116,11 +129,15 @@ export class Session {
     const { canonical } = this.view;
     const effect = canonical.apply(entry);
     this.view.noteEntry(entry, ownership === "own");
+    this.#recent.add(entry, ownership === "own");
     for (const [id, position] of this.#answered) {
       if (position <= entry.position) this.#confirm(id);
     }
     this.view.rebuild();
-    if (effect.sheets) void this.#reloadSheets();
+    if (effect.sheets) {
+      this.#mustReloadSheets = true;
+      this.events.emit({ kind: "sheets" });
+    }
     this.#emitEffect(effect);
     return true;
   }
@@ -134,25 +151,19 @@ export class Session {
   #emitEffect(effect: ReturnType<View["canonical"]["apply"]>): void {
     const hasMoves = effect.moves || this.view.pending.some(({ op }) => "spans" in op || "before" in op);
     if (hasMoves || effect.cells === null) this.events.emit({ kind: "layout" });
-    else if (effect.cells.length > 0) {
-      this.events.emit({ kind: "cells", ranges: effect.cells.map(({ range }) => range) });
-    }
+    else for (const { sheet, range } of effect.cells) this.events.cells(sheet, [range]);
   }
 
   /** Reads names, order and used ranges again, without the cells. */
   async #reloadSheets(): Promise<void> {
+    const { canonical } = this.view;
+    const reply = await this.api.sheets(canonical.position, this.#abort.signal);
+    if (reply.incarnation !== canonical.incarnation || reply.position !== canonical.position) return;
     this.#mustReloadSheets = false;
-    try {
-      const { canonical } = this.view;
-      const reply = await this.api.sheets(canonical.position, this.#abort.signal);
-      if (reply.incarnation !== canonical.incarnation) return;
-      canonical.sheets = reply.sheets;
-      this.view.rebuild();
-      this.events.emit({ kind: "sheets" });
-      this.events.cacheChanged();
-    } catch (error) {
-      this.#mustReloadSheets = !(error instanceof AbortedError);
-    }
+    canonical.setSheets(reply);
+    this.view.rebuild();
+    this.events.emit({ kind: "sheets" });
+    this.events.cacheChanged();
   }
 
   /** Handles the answers of the server to own edits. Their entries are read afterwards. */

@@ -1,6 +1,7 @@
 /** The object that `openSheet` returns. */
 
 import type { OpenedSheet } from "./open-sheet";
+import { newSheet, renaming, sheetDeletion } from "./sheet-edits";
 import type { Source } from "./source";
 import { redoLast, undoLast } from "./undo";
 
@@ -34,6 +35,9 @@ export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts
     deleteRows: (first, count) => source.delete("deleteRows", first, count),
     insertColumns: (before, count) => source.insert("insertColumns", before, count),
     deleteColumns: (first, count) => source.delete("deleteColumns", first, count),
+    addSheet: (name) => source.editAll(newSheet(source.nextSheet, name)),
+    renameSheet: (sheet, name) => source.editAll(renaming(sheet, name, source.sheets)),
+    deleteSheet: (sheet) => source.editAll(sheetDeletion(sheet, source.sheets)),
     undo: () => undoLast(source),
     redo: () => redoLast(source),
     unsentEdits,

@@ -2,15 +2,19 @@
 
 import type { Api } from "./api";
 import type { Random } from "./backoff";
-import { boundsOf } from "./canonical";
+import { boundsOf } from "./ranges";
 import { decodeOperation } from "./decode-operation";
 import { cellsOperations, deletion, insertion } from "./edits";
+import { withoutAbsent } from "./decode";
 import { MAX_PENDING_EDITS } from "./limits";
+import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader } from "./loader";
 import { positionText } from "./position";
+import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
+import { changesTabs } from "./tabs";
 import type { CellInput, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
@@ -27,16 +31,23 @@ export class Source {
   readonly session: Session;
   live!: LiveUpdates;
   readonly #loader: Loader;
-  readonly #listeners = new Set<(change: SheetChange) => void>();
-  #sheet: number | null = null;
+  readonly #listeners = new Listeners();
+  readonly emit = this.#listeners.emit.bind(this.#listeners);
+  readonly subscribe = this.#listeners.subscribe.bind(this.#listeners);
+  /** A sheet that this client adds may get another number. */
+  #selected: { sheet?: number; addedBy?: number | undefined } = {};
   #range: Range | null = null;
   /** Edits that are being stored, so that the user does not see them yet. */
   #unshown: Operation[] = [];
   #inputProblem: string | null = null;
+  /** Resolves when the edits that the user has made are stored and shown. */
+  stored: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: SourceOptions) {
     this.session = options.makeSession({
-      emit: (change) => this.emit(change),
+      emit: this.emit,
+      cells: (sheet, ranges) => this.#emitCells(sheet, ranges),
+      edited: (edits) => this.#emitEdits(edits),
       cacheChanged: () => this.#reload(),
     });
     const events = {
@@ -45,7 +56,8 @@ export class Source {
         if (hasNewExtent) this.emit({ kind: "sheets" });
         // Pending inserts and deletes display the range elsewhere.
         const isMoved = this.session.view.pending.some(({ op }) => op.kind !== "setCells");
-        if (sheet === this.sheet) this.emit(isMoved ? { kind: "layout" } : { kind: "cells", ranges: [range] });
+        if (!isMoved) this.#emitCells(sheet, [range]);
+        else if (sheet === this.sheet) this.emit({ kind: "layout" });
       },
       failed: (error: unknown) => {
         this.session.noteFailure(error);
@@ -57,14 +69,21 @@ export class Source {
   }
 
   get sheets(): SheetInfo[] {
-    const { view } = this.session;
-    return view.canonical.sheets.map((info) => ({ ...info, extent: view.extent(info.sheet) }));
+    return this.session.view.sheets;
+  }
+
+  /** Number for a new sheet. */
+  get nextSheet(): number {
+    const isAddition = ({ kind }: Operation) => kind === "addSheet";
+    const shown = this.session.view.pending.filter(({ op }) => isAddition(op));
+    return this.session.view.canonical.nextSheet + shown.length + this.#unshown.filter(isAddition).length;
   }
 
   get sheet(): number {
-    const { sheets } = this.session.view.canonical;
-    const isThere = sheets.some((info) => info.sheet === this.#sheet);
-    return isThere && this.#sheet !== null ? this.#sheet : (sheets[0]?.sheet ?? 0);
+    const { sheets } = this;
+    const { sheet, addedBy } = this.#selected;
+    const selected = addedBy === undefined ? sheet : this.session.view.sheetAddedBy(addedBy);
+    return sheets.some((info) => info.sheet === selected) ? selected ?? 0 : (sheets[0]?.sheet ?? 0);
   }
 
   get extent(): Extent {
@@ -88,22 +107,18 @@ export class Source {
     };
   }
 
-  emit(change: SheetChange): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        // A listener's fault must not stop the data layer, but must be seen.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+  /** Reports each author once. */
+  #emitEdits(edits: readonly RecentEdit[]): void {
+    const { sheet } = this;
+    const shown = edits.filter((edit) => edit.sheet === sheet);
+    for (const author of new Set(shown.map((edit) => edit.author))) {
+      const own = shown.filter((edit) => edit.author === author);
+      this.#emitCells(sheet, own.flatMap(({ range }) => this.session.view.shownRanges(sheet, range)), author);
     }
   }
 
-  subscribe(listener: (change: SheetChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  #emitCells(sheet: number, ranges: Range[], author?: string): void {
+    if (sheet === this.sheet && ranges.length > 0) this.emit(withoutAbsent<SheetChange>({ kind: "cells", ranges, author }));
   }
 
   close(): void {
@@ -112,7 +127,7 @@ export class Source {
   }
 
   selectSheet(sheet: number): void {
-    this.#sheet = sheet;
+    this.#selected = { sheet, addedBy: this.session.view.additionOf(sheet) };
     this.#range = null;
     this.emit({ kind: "layout" });
   }
@@ -135,18 +150,18 @@ export class Source {
   }
 
   setCells(inputs: readonly CellInput[]): void {
-    this.#editAll(cellsOperations(this.sheet, inputs));
+    this.editAll(cellsOperations(this.sheet, inputs));
   }
 
   insert(kind: "insertRows" | "insertColumns", before: number, count: number): void {
-    this.#editAll(insertion(kind, this.sheet, before, count));
+    this.editAll(insertion(kind, this.sheet, before, count));
   }
 
   delete(kind: "deleteRows" | "deleteColumns", first: number, count: number): void {
-    this.#editAll(deletion(kind, this.sheet, first, count));
+    this.editAll(deletion(kind, this.sheet, first, count));
   }
 
-  #editAll(operations: Operation[] | string): void {
+  editAll(operations: Operation[] | string): void {
     if (typeof operations === "string") return this.#refuse(operations);
     for (const operation of operations) this.edit(operation);
   }
@@ -169,7 +184,7 @@ export class Source {
     if (operation.kind !== "undo") session.history.noteEdit();
     session.rejection = null;
     this.#refuse(null);
-    void this.#store(seen, operationToJson(seen));
+    this.stored = this.#store(seen, operationToJson(seen));
   }
 
   /** Makes an edit again that another tab left behind. */
@@ -186,6 +201,7 @@ export class Source {
     await outbox.add(op, view.canonical.position, view.canonical.incarnation, (stored) => {
       forget();
       const moves = view.add(pendingOf(stored));
+      if (changesTabs(operation)) this.emit({ kind: "sheets" });
       if (moves || operation.kind !== "setCells") this.emit({ kind: "layout" });
       else this.emit({ kind: "cells", ranges: [boundsOf(operation.cells)] });
       this.emit({ kind: "status" });

@@ -5,6 +5,7 @@
 
 import { AxisMap } from "./axis-map";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
+import { addedSheetOf } from "./tabs";
 import type { CellEdit, Operation } from "./wire";
 
 type Axis = "rows" | "columns";
@@ -17,11 +18,17 @@ interface AxisChange {
 
 /** The maps of one sheet. */
 interface SheetMap {
+  /** The number in the later state, or null if the author's sheet was not added. */
+  readonly target: number | null;
   readonly rows: AxisMap;
   readonly columns: AxisMap;
 }
 
-const IDENTITY: SheetMap = { rows: AxisMap.identity(MAX_ROWS), columns: AxisMap.identity(MAX_COLUMNS) };
+const UNCHANGED = { rows: AxisMap.identity(MAX_ROWS), columns: AxisMap.identity(MAX_COLUMNS) };
+
+function unchanged(sheet: number): SheetMap {
+  return { target: sheet, ...UNCHANGED };
+}
 
 /** Returns how an operation moves rows or columns, or undefined if it moves none. */
 export function axisChangeOf(operation: Operation): AxisChange | undefined {
@@ -43,18 +50,37 @@ function change(sheet: number, axis: Axis, map: AxisMap): AxisChange {
   return { sheet, axis, map };
 }
 
-/** Immutable. Sheets keep their numbers, because this client adds no sheets. */
-export class SpaceMap {
-  static readonly IDENTITY = new SpaceMap(new Map());
+/** Whether later operations must be moved past this one. */
+export function movesCells(operation: Operation): boolean {
+  return axisChangeOf(operation) !== undefined || addedSheetOf(operation) !== undefined;
+}
 
-  private constructor(private readonly maps: ReadonlyMap<number, SheetMap>) {}
+/** Immutable. */
+export class SpaceMap {
+  static readonly IDENTITY = new SpaceMap(new Map(), new Set());
+
+  private constructor(
+    /** By number in the older state. Other sheets are unchanged. */
+    private readonly maps: ReadonlyMap<number, SheetMap>,
+    /** The sheets that anyone added since the older state. */
+    private readonly added: ReadonlySet<number>,
+  ) {}
 
   sheet(sheet: number): SheetMap {
-    return this.maps.get(sheet) ?? IDENTITY;
+    return this.maps.get(sheet) ?? unchanged(sheet);
   }
 
   get isIdentity(): boolean {
-    return [...this.maps.values()].every(({ rows, columns }) => rows.isIdentity && columns.isIdentity);
+    const isUnchanged = ([sheet, { target, rows, columns }]: [number, SheetMap]) =>
+      target === sheet && rows.isIdentity && columns.isIdentity;
+    return this.added.size === 0 && [...this.maps].every(isUnchanged);
+  }
+
+  /** Returns the number of a new sheet: the author's or, if it is taken, the next free one. */
+  freeSheetNumber(authored: number): number {
+    let free = authored;
+    while (this.added.has(free)) free += 1;
+    return free;
   }
 
   /** Adds committed operations that the author has not seen. */
@@ -62,9 +88,19 @@ export class SpaceMap {
     let result: SpaceMap = this;
     for (const operation of operations) {
       const found = axisChangeOf(operation);
-      if (found !== undefined) result = result.#update(found.sheet, found.axis, (map) => map.then(found.map));
+      const added = addedSheetOf(operation);
+      if (added !== undefined) result = new SpaceMap(result.maps, new Set(result.added).add(added));
+      if (found === undefined) continue;
+      for (const sheet of result.#olderNumbersOf(found.sheet)) {
+        result = result.#update(sheet, found.axis, (map) => map.then(found.map));
+      }
     }
     return result;
+  }
+
+  #olderNumbersOf(target: number): number[] {
+    const mapped = [...this.maps].filter(([, map]) => map.target === target).map(([sheet]) => sheet);
+    return this.maps.has(target) ? mapped : [...mapped, target];
   }
 
   /**
@@ -77,7 +113,11 @@ export class SpaceMap {
       undone === undefined
         ? this
         : this.#update(undone.sheet, undone.axis, (map) => undone.map.reversed().then(map));
-    return start.withForeign(committed).#connectInserted(authored, committed);
+    const added = addedSheetOf(authored);
+    const result = start.withForeign(committed).#connectInserted(authored, committed);
+    if (added === undefined) return result;
+    const target = addedSheetOf(committed[0]) ?? null;
+    return new SpaceMap(new Map(result.maps).set(added, { ...unchanged(added), target }), result.added);
   }
 
   /** Maps the rows that the author inserted to the rows that the server inserted. */
@@ -97,39 +137,44 @@ export class SpaceMap {
 
   #update(sheet: number, axis: Axis, update: (map: AxisMap) => AxisMap): SpaceMap {
     const current = this.sheet(sheet);
-    return new SpaceMap(new Map(this.maps).set(sheet, { ...current, [axis]: update(current[axis]) }));
+    const updated = { ...current, [axis]: update(current[axis]) };
+    return new SpaceMap(new Map(this.maps).set(sheet, updated), this.added);
   }
 }
 
 /** Returns the operation in the later coordinates of `map`; empty if it has no effect any more. */
 export function transform(operation: Operation, map: SpaceMap): Operation[] {
-  if (map.isIdentity) return [operation];
-  switch (operation.kind) {
+  if (map.isIdentity || !("sheet" in operation)) return [operation];
+  if (operation.kind === "addSheet" || operation.kind === "importSheet") {
+    return [{ ...operation, sheet: map.freeSheetNumber(operation.sheet) }];
+  }
+  const { target, rows, columns } = map.sheet(operation.sheet);
+  if (target === null) return [];
+  const moved = { ...operation, sheet: target };
+  switch (moved.kind) {
     case "setCells": {
-      const cells = transformCells(operation.cells, map.sheet(operation.sheet));
-      return cells.length === 0 ? [] : [{ ...operation, cells }];
+      const cells = transformCells(moved.cells, rows, columns);
+      return cells.length === 0 ? [] : [{ ...moved, cells }];
     }
     case "clearRange": {
-      const { rows, columns } = map.sheet(operation.sheet);
-      const kept = { rows: rows.keptSpans(operation.rows), columns: columns.keptSpans(operation.columns) };
-      return kept.rows.length === 0 || kept.columns.length === 0 ? [] : [{ ...operation, ...kept }];
+      const kept = { rows: rows.keptSpans(moved.rows), columns: columns.keptSpans(moved.columns) };
+      return kept.rows.length === 0 || kept.columns.length === 0 ? [] : [{ ...moved, ...kept }];
     }
     case "insertRows":
-      return [{ ...operation, before: map.sheet(operation.sheet).rows.insertionPoint(operation.before) }];
+      return [{ ...moved, before: rows.insertionPoint(moved.before) }];
     case "insertColumns":
-      return [{ ...operation, before: map.sheet(operation.sheet).columns.insertionPoint(operation.before) }];
+      return [{ ...moved, before: columns.insertionPoint(moved.before) }];
     case "deleteRows":
     case "deleteColumns": {
-      const { rows, columns } = map.sheet(operation.sheet);
-      const spans = (operation.kind === "deleteRows" ? rows : columns).keptSpans(operation.spans);
-      return spans.length === 0 ? [] : [{ ...operation, spans }];
+      const spans = (moved.kind === "deleteRows" ? rows : columns).keptSpans(moved.spans);
+      return spans.length === 0 ? [] : [{ ...moved, spans }];
     }
     default:
-      return [operation];
+      return [moved];
   }
 }
 
-function transformCells(cells: readonly CellEdit[], { rows, columns }: SheetMap): CellEdit[] {
+function transformCells(cells: readonly CellEdit[], rows: AxisMap, columns: AxisMap): CellEdit[] {
   const kept: CellEdit[] = [];
   for (const edit of cells) {
     const [row, column] = [rows.get(edit.row), columns.get(edit.column)];

@@ -52,7 +52,8 @@ export interface LayoutShift {
 }
 
 export type SheetChange =
-  | { kind: "cells"; ranges: Range[] }
+  /** `author` is set if another client changed the cells, at a place where the source shows them. */
+  | { kind: "cells"; ranges: Range[]; author?: string }
   /** Without a shift, any cell may be elsewhere. With one, views keep the row that the user looks at. */
   | ({ kind: "layout" } & Partial<LayoutShift>)
   | { kind: "sheets" }
@@ -98,6 +99,8 @@ export interface SheetSource {
   readonly sheet: number;
   readonly extent: Extent;
   readonly status: SheetStatus;
+  /** The defined names of the spreadsheet, if the source knows them. */
+  readonly names?: readonly string[];
   selectSheet(sheet: number): void;
   /** Reads the cache only. */
   cellAt(row: number, column: number): Cell | undefined;
@@ -118,5 +121,7 @@ export interface SheetSource {
   /** Undoes the last own edit. Returns a message for the user. */
   undo(): Promise<string>;
   redo(): Promise<string>;
+  /** Finds the cells that a formula reads, and the formulas that read a cell. Absent if the source cannot. */
+  trace?(row: number, column: number): Promise<CellTrace>;
   close(): void;
 }

@@ -1,5 +1,6 @@
 /** Undo and redo of own edits. The server computes them, from the log. */
 
+import { sleep } from "./backoff";
 import type { Source } from "./source";
 
 export const IN_MEMORY_ONLY = "Edits are kept in this tab only, because the browser does not store them";
@@ -12,6 +13,7 @@ const WAITING = "The undo waits for the server";
 /** Undoes the newest own edit: one that was not sent is removed, another one undone by the log. */
 export async function undoLast(source: Source): Promise<string> {
   const { session } = source;
+  await source.stored;
   const removed = await session.outbox.removeNewest();
   if (removed !== undefined) {
     session.view.remove(removed.id);
@@ -19,6 +21,7 @@ export async function undoLast(source: Source): Promise<string> {
     source.emit({ kind: "status" });
     return "Removed an edit that was not sent yet";
   }
+  await Promise.race([session.outbox.flush(), sleep(ANSWER_WAIT_MS)]);
   if (session.outbox.queued.length > 0) return "The last edit is being sent; undo it when the server has answered";
   const position = session.history.nextUndo();
   if (position === undefined) return "There is nothing to undo";

@@ -3,10 +3,11 @@
 import { CanonicalState, editedCell } from "./canonical";
 import { withoutAbsent } from "./decode";
 import { Overlay } from "./overlay";
-import { addEdit, applyEntry, NO_PENDING, Predictor, removeEdit, type PendingEdit } from "./pending";
-import { movesCells } from "./viewpoint";
-import type { Cell, Extent } from "./types";
-import type { Entry } from "./wire";
+import { addEdit, applyEntry, committedOf, NO_PENDING, Predictor, removeEdit, type PendingEdit } from "./pending";
+import { movesCells } from "./space-map";
+import { addedSheetOf, tabsAfter } from "./tabs";
+import type { Cell, Extent, Range, SheetInfo } from "./types";
+import type { Entry, Operation } from "./wire";
 
 const NO_EXTENT: Extent = { rows: 0, columns: 0 };
 
@@ -15,6 +16,9 @@ export class View {
   #pending = NO_PENDING;
   #overlay = new Overlay();
   #predictor = new Predictor([]);
+  #tabs: readonly SheetInfo[] = [];
+  /** The numbers of the sheets that this client adds, by the id of the edit. */
+  readonly #addedSheets = new Map<number, number>();
   /** Whether the predictions must be made again. Many entries may arrive before the next read. */
   #isStale = false;
 
@@ -38,11 +42,13 @@ export class View {
   /** Adds an entry to what the predictions take into account. Call `rebuild` afterwards. */
   noteEntry(entry: Entry, isOwn: boolean): void {
     this.#pending = applyEntry(this.#pending, entry, isOwn);
+    if (isOwn) for (const mutation of entry.mutations) this.#noteAdded(mutation.id, committedOf(mutation)[0]);
   }
 
   /** Replaces the pending edits, because they belong to a new client. */
   replace(edits: readonly PendingEdit[]): void {
     this.#pending = { edits, changes: [] };
+    this.#addedSheets.clear();
     this.rebuild();
   }
 
@@ -55,6 +61,7 @@ export class View {
     if (!this.#isStale) return this.#overlay;
     this.#isStale = false;
     this.#overlay = new Overlay();
+    this.#tabs = this.canonical.sheets;
     this.#predictor = new Predictor(this.#pending.changes);
     for (const edit of this.#pending.edits) this.#show(edit);
     return this.#overlay;
@@ -62,16 +69,48 @@ export class View {
 
   #show(edit: PendingEdit): boolean {
     const { operations } = this.#predictor.predict(edit);
+    this.#noteAdded(edit.id, operations[0]);
     for (const operation of operations) {
-      const info = "sheet" in operation ? this.canonical.info(operation.sheet) : undefined;
+      this.#tabs = tabsAfter(this.#tabs, operation);
+      const info = "sheet" in operation ? this.#info(operation.sheet) : undefined;
       // An edit of a deleted sheet has no effect.
       if (info !== undefined) this.#overlay.apply(operation, info.extent);
     }
     return operations.some(movesCells);
   }
 
+  #noteAdded(id: number, operation: Operation | undefined): void {
+    const added = addedSheetOf(operation);
+    if (added !== undefined) this.#addedSheets.set(id, added);
+  }
+
+  #info(sheet: number): SheetInfo | undefined {
+    return this.#tabs.find((info) => info.sheet === sheet);
+  }
+
+  get sheets(): SheetInfo[] {
+    this.#update();
+    return this.#tabs.map((info) => ({ ...info, extent: this.extent(info.sheet) }));
+  }
+
+  /** Returns the id of the edit that added a sheet, which stays when the sheet gets another number. */
+  additionOf(sheet: number): number | undefined {
+    this.#update();
+    return [...this.#addedSheets].find(([, number]) => number === sheet)?.[0];
+  }
+
+  sheetAddedBy(id: number): number | undefined {
+    this.#update();
+    return this.#addedSheets.get(id);
+  }
+
   extent(sheet: number): Extent {
     return this.#update().extent(sheet) ?? this.canonical.info(sheet)?.extent ?? NO_EXTENT;
+  }
+
+  /** Returns where cells of the server are displayed. */
+  shownRanges(sheet: number, range: Range): Range[] {
+    return this.#update().shown(sheet, range);
   }
 
   /** Returns the server's row and column of a displayed cell, or undefined if it is inserted. */
@@ -96,7 +135,7 @@ export class View {
     const source = this.#update().source(sheet, row, column);
     if (source === undefined) return true;
     const info = this.canonical.info(sheet);
-    if (info === undefined) return false;
+    if (info === undefined) return this.#info(sheet) !== undefined;
     const isOutside = source.row >= info.extent.rows || source.column >= info.extent.columns;
     return isOutside || this.canonical.cache.isLoaded(sheet, source.row, source.column);
   }

@@ -3,7 +3,7 @@
  * entries after their bases. The twin of `core/log/src/viewpoint`.
  */
 
-import { axisChangeOf, SpaceMap, transform } from "./space-map";
+import { SpaceMap, transform } from "./space-map";
 import type { Operation } from "./wire";
 
 /** A committed change that moves rows or columns. Those of the client itself are `own`. */
@@ -15,10 +15,6 @@ export interface Change {
 
 /** An own mutation in the coordinates of another base, or undefined if it has no effect. */
 type Rebased = Operation | undefined;
-
-export function movesCells(operation: Operation): boolean {
-  return axisChangeOf(operation) !== undefined;
-}
 
 /** The changes after the lowest base of the pending edits, in the order of the log. */
 export class Viewpoint {

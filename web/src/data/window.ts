@@ -1,7 +1,7 @@
 /** Which blocks a view needs: the visible ones first, then those in the direction of scrolling. */
 
 import { blockKey, type BlockPlace } from "./block";
-import { boundsOf } from "./canonical";
+import { boundsOf } from "./ranges";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_COLUMNS, MAX_ROWS } from "./limits";
 import type { Range } from "./types";
 

@@ -33,6 +33,10 @@ export type Operation =
   | { kind: "clearRange"; sheet: number; rows: Span[]; columns: Span[] }
   | ({ kind: "insertRows" | "insertColumns" } & Insertion)
   | ({ kind: "deleteRows" | "deleteColumns" } & Deletion)
+  | { kind: "addSheet"; sheet: number; name: string; before?: number }
+  | { kind: "importSheet"; sheet: number; name: string; replaces?: number }
+  | { kind: "renameSheet"; sheet: number; name: string }
+  | { kind: "deleteSheet"; sheet: number }
   | { kind: "undo"; position: number }
   | { kind: "rejected"; detail: string }
   | { kind: "other"; name: string };
@@ -49,6 +53,8 @@ export interface Entry {
   position: number;
   kind: "snapshot" | "endSegment" | "edits";
   clientKey?: string;
+  /** Who made the edits. */
+  author?: string;
   mutations: Mutation[];
   /** Whether the operations are in an object that this client does not read. */
   isExternal: boolean;
@@ -74,6 +80,8 @@ export interface SheetView {
 
 export interface SheetsReply {
   sheets: SheetView[];
+  /** Number for the next sheet. */
+  nextSheet: number;
   position: number;
   incarnation: number;
 }

@@ -8,6 +8,7 @@ import { spansOf } from "./shift";
 export interface CommandUi {
   notify(message: string): void;
   focusNameBox(): void;
+  toggleTrace(): void;
   openFind(): void;
   editorElement(): HTMLTextAreaElement;
   host: HTMLElement;
@@ -102,6 +103,7 @@ export class CommandRunner {
       item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
       item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
       item(`Delete ${columns}`, () => controller.delete("columns"), isReadOnly || columnCount >= size.columns),
+      item("Precedents and dependents (F9)", () => this.ui.toggleTrace(), false),
       item("Undo", () => controller.undo("undo")),
       item("Redo", () => controller.undo("redo")),
     ];

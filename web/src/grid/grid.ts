@@ -9,7 +9,8 @@ import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import { attachFormulaBar } from "./formula-events";
+import { FormulaAssist } from "./formula-assist";
+import { FormulaBarEvents } from "./formula-events";
 import { findLoaded, type FoundCells } from "./find";
 import { FindBar } from "./find-bar";
 import { Frame } from "./frame";
@@ -27,18 +28,19 @@ import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
 const HELP =
-  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts. " +
+  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
 
 /**
  * `<cellar-grid>`: shows and edits a sheet.
  *
- * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `tab-leaves` lets Tab leave the grid at once.
+ * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `no-sync-status` hides
+ * edits that wait and problems; `tab-leaves` lets Tab leave the grid at once.
  * Events: `cellar-selection` when the selection changes, `cellar-notice` with a message for the user, `cellar-find` with
  * the text to find: an app that asks the server calls `preventDefault` and later `showFound`.
  */
 export class CellarGrid extends HTMLElement {
-  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-tabs"];
+  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-sync-status", "no-tabs"];
 
   private readonly root = this.attachShadow({ mode: "open" });
   private readonly controller = new Controller({
@@ -67,6 +69,7 @@ export class CellarGrid extends HTMLElement {
   private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
     notify: (message) => this.notify(message),
     focusNameBox: () => this.focusNameBox(),
+    toggleTrace: () => this.formulas.toggleTrace(),
     openFind: () => this.find.open(),
     editorElement: () => this.editor.element,
     host: this,
@@ -74,6 +77,7 @@ export class CellarGrid extends HTMLElement {
   private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
   private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
   private readonly observer = new ResizeObserver(() => this.invalidate());
+  private readonly formulas: FormulaAssist;
   private isSelectionChanged = false;
   private frameRequest = 0;
   private noticeTimer = 0;
@@ -88,14 +92,22 @@ export class CellarGrid extends HTMLElement {
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
     this.root.append(this.bar.element, this.find.element, this.scroller.element, foot, this.menu.element, this.dialog.element, this.notice, this.announcer.element, help);
-    new Pointer(this.controller, this.editor, this.overlay, {
+    const pointer = new Pointer(this.controller, this.editor, this.overlay, {
       viewport: this.scroller.viewport,
       headerWidth: () => this.frame.headerWidth,
       fitColumn: (column) => this.fitColumn(column),
       openMenu: (x, y) => this.commands.openMenu(x, y),
     });
     this.clipboard.attach(this.editor.element);
-    attachFormulaBar(this.bar, this.controller, this.editor, (text) => this.goToText(text));
+    const { root, controller, editor, bar } = this;
+    const barEvents = new FormulaBarEvents(bar, controller, editor, {
+      goTo: (text) => this.goToText(text),
+      notify: (message) => this.notify(message),
+    });
+    this.formulas = new FormulaAssist(
+      { root, controller, editor, bar, barEvents },
+      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y), notify: (message) => this.notify(message) },
+    );
   }
 
   connectedCallback(): void {
@@ -114,6 +126,7 @@ export class CellarGrid extends HTMLElement {
     this.bar.element.hidden = this.hasAttribute("no-formula-bar");
     this.status.element.hidden = this.hasAttribute("no-status");
     this.tabs.element.hidden = this.hasAttribute("no-tabs");
+    this.status.isShowingSync = !this.hasAttribute("no-sync-status");
   }
 
   /** The data of the grid. The element does not close it. */
@@ -203,6 +216,7 @@ export class CellarGrid extends HTMLElement {
 
   private drawFrame(): void {
     this.frameRequest = 0;
+    this.formulas.update();
     const view = this.frame.draw();
     const { source } = this.controller;
     if (!view || !source) return;
@@ -211,6 +225,7 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
+    this.formulas.draw(view);
     this.status.draw(source.status, summaryText(view.selection, source, view.visible));
     this.tabs.draw(source, this.controller.canEdit);
     if (!this.isSelectionChanged) return;

@@ -9,7 +9,7 @@ import { contains, currentRange, pickCell, pickColumn, pickRow, selectAll, type 
 
 type Part = "cell" | "row" | "column" | "corner";
 
-interface Hit extends CellAddress {
+export interface Hit extends CellAddress {
   part: Part;
 }
 
@@ -214,7 +214,7 @@ export class Pointer {
   }
 
   /** Returns the cell or header at a place of the window; outside the body, the nearest cell. */
-  private hit(clientX: number, clientY: number): Hit {
+  hit(clientX: number, clientY: number): Hit {
     const { context, position } = this.controller;
     const box = this.ui.viewport.getBoundingClientRect();
     const x = clientX - box.left - this.ui.headerWidth();

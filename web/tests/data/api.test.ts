@@ -23,13 +23,13 @@ function apiWith(answers: Answer[], timeoutMs = 1_000) {
   return { api: new Api({ ...options, fetch, timeoutMs, random: () => 0 }), requests };
 }
 
-const SHEETS = { sheets: [{ sheet: 0, name: "S", extent: { rows: 1, columns: 1 } }], position: 3, incarnation: 0 };
+const SHEETS = { sheets: [{ sheet: 0, name: "S", extent: { rows: 1, columns: 1 } }], next_sheet: 1, position: 3, incarnation: 0 };
 
 describe("requests", () => {
   it("carry the token in a header only", async () => {
     const { api, requests } = apiWith([json(SHEETS)]);
     await api.sheets(7);
-    expect(requests[0]?.url).toBe("https://example.com/v1/spreadsheets/id/sheets?min_position=7");
+    expect(requests[0]?.url).toBe("https://example.com/v1/spreadsheets/id/sheets?at=7");
     expect(requests[0]?.init.headers).toMatchObject({ authorization: "Bearer secret" });
     expect(requests[0]?.init).toMatchObject({ credentials: "omit", cache: "no-store" });
   });

@@ -1,8 +1,8 @@
 /** A server in memory that numbers entries, drops repeated mutations and refuses gaps. */
 
 import { decodeOperation } from "../../src/data/decode-operation";
-import { movesCells, Viewpoint, type Change } from "../../src/data/viewpoint";
-import { transform } from "../../src/data/space-map";
+import { Viewpoint, type Change } from "../../src/data/viewpoint";
+import { movesCells, transform } from "../../src/data/space-map";
 import { operationToJson, type Operation } from "../../src/data/wire";
 
 export interface FakeMutation {
@@ -43,7 +43,7 @@ export class FakeServer {
     const { head, incarnation } = this;
     if (route === "GET head") return json({ head, incarnation });
     if (route === "GET details") return json({ role: this.role });
-    if (route === "GET sheets") return json({ sheets: this.sheets, position: head, incarnation });
+    if (route === "GET sheets") return json({ sheets: this.sheets, next_sheet: this.sheets.length, position: head, incarnation });
     if (route === "GET entries") {
       const after = Number(query.get("after"));
       return json({ entries: this.entries.slice(after + 1), head, incarnation });
