@@ -23,6 +23,8 @@ export class Menu {
   constructor() {
     this.element.hidden = true;
     this.element.addEventListener("pointerdown", () => (this.isPressed = true));
+    // Keeps the focus in the menu, which closes without it.
+    this.element.addEventListener("mousedown", (event) => event.preventDefault());
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {
       if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
