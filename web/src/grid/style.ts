@@ -34,7 +34,7 @@ export const STYLE = `
 .row.last-frozen .cell, .row.last-frozen .row-header { border-bottom-color: var(--cellar-muted); }
 .cells { position: absolute; top: 0; left: 0; }
 .cell, .column, .row-header, .corner { position: absolute; top: 0; left: 0; height: 24px; padding: 0 5px; line-height: 23px; white-space: pre;
-  overflow: hidden; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
+  overflow: hidden; overflow: clip; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
 .cell { font-variant-numeric: tabular-nums; }
 .cell.number { text-align: right; }
 .cell.boolean { text-align: center; }
