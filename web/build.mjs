@@ -8,8 +8,9 @@ for (const [name, entry, budgetBytes] of [
   ["data layer", "src/data/index.ts", 20 * 1024],
   ["cellar-grid", "src/grid/index.ts", 25 * 1024],
 ]) {
-  const result = await build({ ...common, entryPoints: [entry], write: false });
-  const compressed = brotliCompressSync(result.outputFiles[0].contents).length;
+  // What is imported when it is needed is a file of its own.
+  const result = await build({ ...common, entryPoints: [entry], write: false, splitting: true, outdir: "build" });
+  const compressed = brotliCompressSync(result.outputFiles.find(({ path }) => path.endsWith("/index.js")).contents).length;
   console.log(`${name}: ${compressed} bytes with brotli, at most ${budgetBytes}`);
   if (compressed > budgetBytes) process.exitCode = 1;
 }
