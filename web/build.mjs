@@ -1,18 +1,170 @@
-// Builds the examples into build/ and reports the compressed sizes.
-import { brotliCompressSync } from "node:zlib";
+// Builds the page into dist/ and the element into build/. With --check-sizes, fails if one is larger than its budget.
+// The same sources give the same bytes on every machine: no time and no path of the machine is part of a file.
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants } from "node:zlib";
 import { build } from "esbuild";
 
-const common = { bundle: true, format: "esm", target: "es2022", minify: true, charset: "utf8" };
+const ROOT = fileURLToPath(new URL(".", import.meta.url));
+const KB = 1024;
+/** Used by people who sign in with an issuer. */
+const LOGIN = ["src/app/login/callback-screen.tsx", "src/app/login/oidc.ts", "src/app/login/renew.ts"];
+/**
+ * Puts files that are loaded together into one chunk, which compresses better than a chunk for each
+ * combination of uses: all that the start of the page needs, and all panels. For that, each file that
+ * is loaded when it is needed imports the others of its group.
+ */
+const FEW_CHUNKS = {
+  name: "few-chunks",
+  async setup(bundler) {
+    const RESOLVING = "few-chunks";
+    const lazy = new Set();
+    const panels = await readFile(new URL("src/app/panels/index.ts", import.meta.url), "utf8");
+    const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
+    bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (kind !== "dynamic-import" || pluginData === RESOLVING) return undefined;
+      const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: RESOLVING });
+      lazy.add(resolved.path);
+      return { ...resolved, sideEffects: true };
+    });
+    bundler.onResolve({ filter: /^page-start$/ }, () => ({ path: `${ROOT}src/app/app.tsx` }));
+    bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      if (!lazy.has(path)) return undefined;
+      const others = ["page-start", ...(path.includes("/app/panels/") ? panelFiles : [])];
+      const imports = others.map((other) => `import "${other}";\n`).join("");
+      return { contents: imports + (await readFile(path, "utf8")), loader: path.endsWith("x") ? "tsx" : "ts" };
+    });
+  },
+};
 
-for (const [name, entry, budgetBytes] of [
-  ["data layer", "src/data/index.ts", 20 * 1024],
-  ["cellar-grid", "src/grid/index.ts", 25 * 1024],
-]) {
-  // What is imported when it is needed is a file of its own.
-  const result = await build({ ...common, entryPoints: [entry], write: false, splitting: true, outdir: "build" });
-  const compressed = brotliCompressSync(result.outputFiles.find(({ path }) => path.endsWith("/index.js")).contents).length;
-  console.log(`${name}: ${compressed} bytes with brotli, at most ${budgetBytes}`);
-  if (compressed > budgetBytes) process.exitCode = 1;
+const COMMON = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  charset: "utf8",
+  format: "esm",
+  legalComments: "none",
+  logLevel: "warning",
+  minify: true,
+  target: "es2022",
+};
+const PAGE = { ...COMMON, assetNames: "[name]-[hash]", chunkNames: "[name]-[hash]", entryNames: "[name]-[hash]", jsx: "automatic", jsxImportSource: "preact", outdir: "dist/assets" };
+
+function compressedSize(contents) {
+  return brotliCompressSync(contents, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }).length;
 }
-await build({ ...common, entryPoints: ["src/grid/index.ts"], outfile: "build/cellar-grid.js" });
-await build({ ...common, entryPoints: ["examples/fake.ts"], outfile: "build/fake.js" });
+
+function checkSize(what, bytes, budget) {
+  console.log(`${what}: ${(bytes / KB).toFixed(1)} KB with brotli, at most ${budget / KB} KB`);
+  if (bytes <= budget) return;
+  console.error(`${what} is larger than its budget; load a part of it when it is first needed`);
+  if (process.argv.includes("--check-sizes")) process.exitCode = 1;
+}
+
+function hashOf(...contents) {
+  const hash = createHash("sha256");
+  for (const part of contents) hash.update(part);
+  return hash.digest("hex").slice(0, 8);
+}
+
+/** Returns the files of the entry and of all files that it imports at once. */
+function firstFiles(outputs, path, found = new Set()) {
+  if (found.has(path)) return found;
+  found.add(path);
+  const imports = outputs[path].imports.filter(({ kind, external }) => kind === "import-statement" && !external);
+  for (const { path: imported } of imports) firstFiles(outputs, imported, found);
+  return found;
+}
+
+/** Returns the files that are loaded for some entries only. */
+function filesOnlyOf(outputs, sources) {
+  const entries = Object.keys(outputs).filter((path) => outputs[path].entryPoint !== undefined);
+  const own = entries.filter((path) => sources.includes(outputs[path].entryPoint));
+  const others = new Set(entries.filter((path) => !own.includes(path)).flatMap((path) => [...firstFiles(outputs, path)]));
+  return new Set(own.flatMap((path) => [...firstFiles(outputs, path)]).filter((path) => !others.has(path)));
+}
+
+function replaceOnce(text, from, to) {
+  if (text.split(from).length !== 2) throw new Error(`index.html must contain ${from} once`);
+  return text.replace(from, () => to);
+}
+
+async function buildAssets() {
+  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [FEW_CHUNKS], splitting: true, write: false });
+  const styles = await build({ ...PAGE, entryPoints: { page: "src/app/page.css" }, write: false });
+  const files = new Map();
+  for (const { path, contents } of [...scripts.outputFiles, ...styles.outputFiles]) files.set(path.slice(ROOT.length), contents);
+  const icon = await readFile(new URL("src/app/icon.svg", import.meta.url));
+  files.set(`dist/assets/icon-${hashOf(icon)}.svg`, icon);
+  return { files, outputs: scripts.metafile.outputs };
+}
+
+function assetNamed(files, start, end) {
+  const found = [...files.keys()].filter((path) => path.startsWith(`dist/assets/${start}-`) && path.endsWith(end));
+  if (found.length !== 1) throw new Error(`${found.length} files are named ${start}-…${end}`);
+  return found[0];
+}
+
+/** Links the hashed files, and preloads what the entry imports, so that no request waits for another one. */
+async function indexHtml(files, first) {
+  const relative = (path) => path.slice("dist/".length);
+  const main = assetNamed(files, "main", ".js");
+  const imported = [...first].filter((path) => path !== main).sort();
+  const preloads = imported.map((path) => `<link rel="modulepreload" href="${relative(path)}">\n    `).join("");
+  let html = await readFile(new URL("src/app/index.html", import.meta.url), "utf8");
+  html = replaceOnce(html, "assets/icon.svg", relative(assetNamed(files, "icon", ".svg")));
+  html = replaceOnce(html, "assets/page.css", relative(assetNamed(files, "page", ".css")));
+  html = replaceOnce(html, `<script type="module" src="assets/main.js">`, `${preloads}<script type="module" src="${relative(main)}">`);
+  return Buffer.from(html);
+}
+
+async function serviceWorker(files, html) {
+  const paths = [...files.keys()].sort();
+  const define = {
+    BUILD: JSON.stringify(hashOf(html, ...paths)),
+    FILES: JSON.stringify(paths.map((path) => path.slice("dist/".length))),
+  };
+  const result = await build({ ...COMMON, define, entryPoints: ["src/app/sw.ts"], format: "iife", write: false });
+  return result.outputFiles[0].contents;
+}
+
+async function buildPage() {
+  const { files, outputs } = await buildAssets();
+  const first = firstFiles(outputs, assetNamed(files, "main", ".js"));
+  const login = filesOnlyOf(outputs, LOGIN);
+  const html = await indexHtml(files, first);
+  const sizeOf = (paths) => paths.reduce((sum, path) => sum + compressedSize(files.get(path)), 0);
+  const style = assetNamed(files, "page", ".css");
+  checkSize("first cells", compressedSize(html) + sizeOf([...first, style]), 60 * KB);
+  const withoutLogin = [...files.keys()].filter((path) => !login.has(path));
+  checkSize("whole page without the sign-in of issuers", compressedSize(html) + sizeOf(withoutLogin), 90 * KB);
+  files.set("dist/sw.js", await serviceWorker(files, html));
+  files.set("dist/index.html", html);
+  await writeAll("dist", files);
+}
+
+async function writeAll(folder, files) {
+  await rm(new URL(folder, import.meta.url), { recursive: true, force: true });
+  for (const [path, contents] of files) {
+    const url = new URL(path, import.meta.url);
+    await mkdir(new URL(".", url), { recursive: true });
+    await writeFile(url, contents);
+  }
+}
+
+/** The element and the data layer, as another interface would bundle them, without the parts that are loaded later. */
+async function buildElement() {
+  const contents = `export * from "./src/grid/index"; export * from "./src/data/index";`;
+  const options = { ...COMMON, metafile: true, outdir: "build", splitting: true };
+  const { metafile, outputFiles } = await build({ ...options, stdin: { contents, resolveDir: ROOT, loader: "ts" }, write: false });
+  const first = [...firstFiles(metafile.outputs, "build/stdin.js")].map((path) => ROOT + path);
+  const sizes = outputFiles.filter(({ path }) => first.includes(path)).map((file) => compressedSize(file.contents));
+  checkSize("element and data layer", sizes.reduce((sum, size) => sum + size, 0), 40 * KB);
+  await build({ ...options, entryPoints: { "cellar-grid": "src/grid/index.ts" } });
+  const examples = ["examples/fake.ts", "examples/formulas.ts"].filter((path) => existsSync(new URL(path, import.meta.url)));
+  await build({ ...options, entryPoints: examples });
+}
+
+await buildPage();
+await buildElement();

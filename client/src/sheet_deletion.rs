@@ -116,7 +116,8 @@ mod tests {
     #[test]
     fn finds_earlier_deletions_and_missing_entries() {
         let deletion = |entries: Vec<EntryView>, next| {
-            let reply = AppendReply { results: vec![], head: at(9), entries, next };
+            let reply =
+                AppendReply { client_key: None, results: vec![], head: at(9), entries, next };
             find_possible_deletion(&reply, SheetId(2), at(7))
         };
         assert_eq!(deletion(vec![deletes(3, 2), deletes(5, 2), deletes(6, 1)], None), Some(at(5)));

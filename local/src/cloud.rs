@@ -135,7 +135,7 @@ impl LocalCloud {
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
         let roles = Arc::new(Roles::open(template, &names, &credentials)?);
-        let bucket_server = buckets.serve(&roles, &ports.clock).await?;
+        let bucket_server = buckets.serve(&roles, &url, &ports.clock).await?;
         let database_server = database::start(database.clone(), Arc::clone(&roles)).await?;
         let services = Services {
             database_url: database_server.url(),

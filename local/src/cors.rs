@@ -6,6 +6,8 @@ use axum::http::{HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tower_http::cors::CorsLayer;
 
+use crate::names;
+
 struct FieldNames {
     origins: &'static str,
     methods: &'static str,
@@ -31,8 +33,16 @@ pub(crate) fn function_url_layer(cors: &Value) -> CorsLayer {
     build_layer(cors, &FUNCTION_URL)
 }
 
-pub(crate) fn bucket_layer(rule: &Value) -> CorsLayer {
-    build_layer(rule, &BUCKET)
+/// The origins of all function URLs become the origin of the only function URL of this machine.
+pub(crate) fn bucket_layer(rule: &Value, page_origin: &str) -> CorsLayer {
+    let mut rule = rule.clone();
+    let origins = rule.get_mut(BUCKET.origins).and_then(Value::as_array_mut);
+    for origin in origins.into_iter().flatten() {
+        if origin.as_str() == Some(&names::function_url_origins()) {
+            *origin = page_origin.into();
+        }
+    }
+    build_layer(&rule, &BUCKET)
 }
 
 fn build_layer(cors: &Value, field_names: &FieldNames) -> CorsLayer {

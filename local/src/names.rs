@@ -1,7 +1,7 @@
 //! Physical names of the resources in a local deployment, and the resolution of references to them.
 
-use cellar_stacks::DeployedValues;
 use cellar_stacks::template::Template;
+use cellar_stacks::{DeployedValues, FUNCTION_URL_ORIGINS};
 use serde_json::Value;
 
 const QUEUE: &str = "AWS::SQS::Queue";
@@ -23,6 +23,11 @@ pub(crate) fn queue_arn(queue_name: &str) -> String {
 
 pub(crate) fn session_arn(role_name: &str, function_name: &str) -> String {
     format!("arn:aws:sts::{ACCOUNT}:assumed-role/{role_name}/{function_name}")
+}
+
+/// Returns how the template writes the origins of all function URLs, for the local region.
+pub(crate) fn function_url_origins() -> String {
+    FUNCTION_URL_ORIGINS.replace("${AWS::Region}", REGION)
 }
 
 /// Returns the logical id to which a `Ref` or `Fn::GetAtt` refers.

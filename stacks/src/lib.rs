@@ -34,7 +34,7 @@ mod suggest;
 pub mod template;
 pub mod wildcard;
 
-pub use cellar::{CellarStackError, cellar_stack};
+pub use cellar::{CellarStackError, FUNCTION_URL_ORIGINS, cellar_stack};
 pub use config::{Architecture, Config, ConfigError, FeedScope};
 pub use expression::Expression;
 pub use stack::Stack;

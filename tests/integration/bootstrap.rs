@@ -12,6 +12,8 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::routing::{get, post};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use cellar_api::environment;
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
@@ -148,27 +150,12 @@ impl Function {
         token: &str,
         body: Option<&Value>,
     ) -> Value {
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let time = "21/Nov/2026:08:00:00 +0000";
-        self.call(json!({
-            "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
-            "headers": {
-                "authorization": format!("Bearer {token}"),
-                "content-type": "application/json",
-                "host": "abc.lambda-url.eu-central-1.on.aws",
-            },
-            "requestContext": {
-                "accountId": "anonymous", "apiId": "abc", "stage": "$default", "time": time,
-                "domainName": "abc.lambda-url.eu-central-1.on.aws", "domainPrefix": "abc",
-                "requestId": "1", "routeKey": "$default", "timeEpoch": 1_795_246_133_000_u64,
-                "http": {
-                    "method": method, "path": path, "protocol": "HTTP/1.1",
-                    "sourceIp": "127.0.0.1", "userAgent": "test",
-                },
-            },
-            "body": body.map(Value::to_string), "isBase64Encoded": false,
-        }))
-        .await
+        let headers = json!({
+            "authorization": format!("Bearer {token}"),
+            "content-type": "application/json",
+            "host": "abc.lambda-url.eu-central-1.on.aws",
+        });
+        self.call(request_event(method, path, &headers, body)).await
     }
 
     /// Sends an event, and waits for the response.
@@ -176,6 +163,25 @@ impl Function {
         self.events.send(event).await.unwrap();
         tokio::time::timeout(Duration::from_secs(20), self.answers.recv()).await.unwrap().unwrap()
     }
+}
+
+fn request_event(method: &str, path: &str, headers: &Value, body: Option<&Value>) -> Value {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let time = "21/Nov/2026:08:00:00 +0000";
+    json!({
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "accountId": "anonymous", "apiId": "abc", "stage": "$default", "time": time,
+            "domainName": "abc.lambda-url.eu-central-1.on.aws", "domainPrefix": "abc",
+            "requestId": "1", "routeKey": "$default", "timeEpoch": 1_795_246_133_000_u64,
+            "http": {
+                "method": method, "path": path, "protocol": "HTTP/1.1",
+                "sourceIp": "127.0.0.1", "userAgent": "test",
+            },
+        },
+        "body": body.map(Value::to_string), "isBase64Encoded": false,
+    })
 }
 
 fn body_of(answer: &Value) -> Value {
@@ -197,6 +203,8 @@ pub(crate) async fn serves_the_api(program: &str) {
 
     let health = function.request("GET", "/v1/health", "", None).await;
     assert_eq!((&health["statusCode"], &body_of(&health)["ok"]), (&json!(200), &json!(true)));
+
+    serves_the_page(&mut function).await;
 
     let nonce = json!({"nonce": "lambda"});
     let created = function.request("POST", "/v1/spreadsheets", &token, Some(&nonce)).await;
@@ -233,6 +241,36 @@ pub(crate) async fn serves_the_api(program: &str) {
     assert_eq!(missing["statusCode"], 404);
     assert_eq!(missing["headers"]["content-type"], "application/problem+json");
     assert_eq!(body_of(&missing)["type"], "urn:cellar:problem:not-found");
+}
+
+/// A response of Lambda is JSON, so compressed bytes are sent in Base64.
+async fn serves_the_page(function: &mut Function) {
+    for file in cellar_web::FILES {
+        for (encoding, representation) in
+            [("br", file.brotli), ("gzip", file.gzip), ("identity", Some(file.plain))]
+        {
+            let Some(representation) = representation else { continue };
+            let headers = json!({"accept": "text/html", "accept-encoding": encoding});
+            let response = function.call(request_event("GET", file.path, &headers, None)).await;
+            assert_eq!(response["statusCode"], 200, "{} {encoding}", file.path);
+            let received = match encoding {
+                "identity" => &Value::Null,
+                encoding => &json!(encoding),
+            };
+            assert_eq!(&response["headers"]["content-encoding"], received, "{}", file.path);
+            let body = response["body"].as_str().unwrap();
+            let bytes = match response["isBase64Encoded"].as_bool().unwrap() {
+                true => BASE64_STANDARD.decode(body).unwrap(),
+                false => body.as_bytes().to_vec(),
+            };
+            assert_eq!(bytes, representation.bytes, "{} {encoding}", file.path);
+        }
+    }
+    let headers = json!({"accept": "text/html"});
+    let page = function.call(request_event("GET", "/", &headers, None)).await;
+    let policy = page["headers"]["content-security-policy"].as_str().unwrap();
+    assert!(policy.contains("connect-src 'self' https://"), "{policy}");
+    assert!(policy.contains(".s3.eu-central-1.amazonaws.com"), "{policy}");
 }
 
 /// Returns the change stream record of a new Snapshot entry.

@@ -318,8 +318,17 @@ fn stop_ends_the_local_cloud_and_the_next_deployment_finds_the_data() {
     let again = project.synth(&["stop"]);
     assert!(again.code == 0 && again.stdout.contains("Its data is kept in"), "{again:?}");
     let restarted = project.synth(&["deploy", "--local", "--detach", "--port", "0"]);
-    let next_steps = restarted.stdout.split_once("Next steps:").unwrap().1;
+    let next_steps = restarted.stdout.split_once("Next steps in a terminal:").unwrap().1;
     assert!(next_steps.contains("-- list") && !next_steps.contains("-- import"), "{restarted:?}");
+    // The link that opens the page is the first thing that is printed.
+    let link = restarted.stdout.trim().lines().nth(1).unwrap().trim();
+    let token = link.split_once("/#token=").unwrap().1;
+    assert!(link.starts_with("http://127.0.0.1:") && token.starts_with("eyJ"), "{restarted:?}");
+    let status = project.synth(&["status"]);
+    assert_eq!(status.stdout.trim().lines().nth(1).unwrap().trim(), link);
+    let status = project.synth(&["--json", "status"]);
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["link"], link);
     let read = project.cellar(&["get"]);
     assert!(read.code == 0 && read.stdout.contains("rent"), "{read:?}");
     assert!(project.synth(&["stop"]).stdout.contains("Stopped the local stack at"));

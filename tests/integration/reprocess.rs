@@ -124,8 +124,14 @@ impl World {
                 let first = CellName { row: 0, column: 0 };
                 let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
                 let (rectangle, at) = (Rectangle { first, last }, Some(*at));
-                let query =
-                    CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: None };
+                let query = CellsQuery {
+                    sheet: SheetName::First,
+                    rectangle,
+                    at,
+                    from,
+                    min_position: None,
+                    with_texts: false,
+                };
                 let read = logs.cells(log.id, &query).await.unwrap();
                 cells.extend(read.cells.into_iter().map(|c| (c.row, c.column, c.cell)));
                 from = read.next;
@@ -313,7 +319,7 @@ fn every_cell_at(position: Position) -> CellsQuery {
     let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
     let rectangle = Rectangle { first, last };
     let (at, sheet) = (Some(position), SheetName::First);
-    CellsQuery { sheet, rectangle, at, from: None, min_position: None }
+    CellsQuery { sheet, rectangle, at, from: None, min_position: None, with_texts: false }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,8 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 /// Routes without a spreadsheet in the path.
-const OPEN: [&str; 4] = ["/v1/feed", "/v1/health", "/v1/openapi.json", "/v1/spreadsheets"];
+const OPEN: [&str; 5] =
+    ["/v1/config", "/v1/feed", "/v1/health", "/v1/openapi.json", "/v1/spreadsheets"];
 /// Hash of no bytes.
 const HASH: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
@@ -70,6 +71,7 @@ impl Route {
             ("GET", "/entries") => ("?after=0", None),
             ("GET", "/diff" | "/diff/{other_id}") => ("?from=0&to=0", None),
             ("GET", "/cells/find") => ("?text=stolen", None),
+            ("GET", "/cells/trace") => ("?cell=A1", None),
             ("GET", "/cells/filter") => ("?where=A%3Dstolen", None),
             (
                 "GET",

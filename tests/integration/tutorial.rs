@@ -100,6 +100,9 @@ fn normalize_word(word: &str) -> String {
     if word.starts_with("eyJ") || word.starts_with("cellar-link.") {
         return "TOKEN".to_owned();
     }
+    if let Some((before, _)) = word.split_once("#token=") {
+        return format!("{}#token=TOKEN", normalize_word(before));
+    }
     // The secret of a share link is random.
     if let Some((before, _)) = word.split_once("?link=") {
         return format!("{}?link=SECRET", normalize_word(before));

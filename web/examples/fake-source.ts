@@ -1,51 +1,57 @@
-import type { Cell, CellInput, Extent, Range, SheetChange, SheetInfo, SheetSource, SheetStatus } from "../src/data/types";
+import type { Cell, CellInput, Extent, LayoutShift, Range, SheetChange, SheetInfo, SheetSource, SheetStatus } from "../src/data/types";
+import { FakeSheet } from "./fake-sheet";
 
 const BLOCK_ROWS = 128;
 const LOAD_MS = 30;
 
 /** A source without a server: cells are computed from their address, and loaded after a delay. */
 export class FakeSource implements SheetSource {
-  readonly sheets: readonly SheetInfo[] = [
-    { sheet: 1, name: "Readings", extent: { rows: 2 ** 30, columns: 12 } },
-    { sheet: 2, name: "Empty", extent: { rows: 0, columns: 0 } },
-  ];
   sheet = 1;
   status: SheetStatus = { position: "0.4711", pending: 0, oldestPendingMs: null, isOnline: true, role: "editor", problem: null };
-  private readonly edits = new Map<string, string>();
-  private readonly loaded = new Set<number>();
+  /** Edits in the order in which they were made, for tests. */
+  readonly log: string[] = [];
+  private contents = [
+    new FakeSheet(1, "Readings", { rows: 2 ** 30, columns: 12 }, true),
+    new FakeSheet(2, "Empty", { rows: 0, columns: 0 }, false),
+  ];
+  private readonly loaded = new Set<string>();
   private readonly listeners = new Set<(change: SheetChange) => void>();
-  private timers: number[] = [];
+  private timer = 0;
+
+  get sheets(): readonly SheetInfo[] {
+    return this.contents.map(({ sheet, name, extent }) => ({ sheet, name, extent }));
+  }
 
   get extent(): Extent {
-    return this.sheets.find((info) => info.sheet === this.sheet)!.extent;
+    return this.shown.extent;
+  }
+
+  private get shown(): FakeSheet {
+    return this.contents.find((info) => info.sheet === this.sheet) ?? this.contents[0]!;
   }
 
   selectSheet(sheet: number): void {
     this.sheet = sheet;
-    this.tell({ kind: "sheets" });
+    this.tell({ kind: "layout" });
   }
 
   cellAt(row: number, column: number): Cell | undefined {
-    if (!this.isLoaded(row, column)) return undefined;
-    const input = this.edits.get(`${this.sheet}/${row}/${column}`);
-    if (input !== undefined) return input === "" ? undefined : typedCell(row, column, input);
-    if (this.sheet !== 1 || column >= 12 || row >= 2 ** 30) return undefined;
-    return sampleCell(row, column);
+    return this.isLoaded(row, column) ? this.shown.cellAt(row, column) : undefined;
   }
 
   isLoaded(row: number, _column: number): boolean {
-    return this.sheet !== 1 || this.loaded.has(Math.floor(row / BLOCK_ROWS));
+    return !this.shown.hasSamples || this.loaded.has(`${this.sheet}/${Math.floor(row / BLOCK_ROWS)}`);
   }
 
   request(range: Range): void {
-    for (const timer of this.timers) clearTimeout(timer);
+    clearTimeout(this.timer);
+    const { sheet } = this;
     const first = Math.floor(range.firstRow / BLOCK_ROWS);
     const last = Math.floor((range.firstRow + range.rowCount) / BLOCK_ROWS);
-    const load = (): void => {
-      for (let block = first; block <= last; block++) this.loaded.add(block);
+    this.timer = window.setTimeout(() => {
+      for (let block = first; block <= last; block++) this.loaded.add(`${sheet}/${block}`);
       this.tell({ kind: "cells", ranges: [range] });
-    };
-    this.timers = [window.setTimeout(load, LOAD_MS)];
+    }, LOAD_MS);
   }
 
   subscribe(listener: (change: SheetChange) => void): () => void {
@@ -54,52 +60,51 @@ export class FakeSource implements SheetSource {
   }
 
   setCells(inputs: readonly CellInput[]): void {
-    for (const { row, column, input } of inputs) this.edits.set(`${this.sheet}/${row}/${column}`, input);
+    this.log.push(`setCells ${inputs.length}`);
+    for (const { row, column, input } of inputs) this.shown.set(row, column, input);
     this.status = { ...this.status, pending: this.status.pending + 1, oldestPendingMs: 4_000 };
     this.tell({ kind: "cells", ranges: [] });
   }
 
-  insertRows(): void { this.tell({ kind: "layout" }); }
-  deleteRows(): void { this.tell({ kind: "layout" }); }
-  insertColumns(): void { this.tell({ kind: "layout" }); }
-  deleteColumns(): void { this.tell({ kind: "layout" }); }
+  insertRows(before: number, count: number): void { this.shift({ axis: "rows", at: before, count }); }
+  deleteRows(first: number, count: number): void { this.shift({ axis: "rows", at: first, count: -count }); }
+  insertColumns(before: number, count: number): void { this.shift({ axis: "columns", at: before, count }); }
+  deleteColumns(first: number, count: number): void { this.shift({ axis: "columns", at: first, count: -count }); }
 
-  addSheet(): void { this.tell({ kind: "sheets" }); }
-  renameSheet(): void { this.tell({ kind: "sheets" }); }
-  deleteSheet(): void { this.tell({ kind: "sheets" }); }
+  addSheet(name: string): void {
+    const sheet = Math.max(0, ...this.contents.map((info) => info.sheet)) + 1;
+    this.contents.push(new FakeSheet(sheet, name, { rows: 0, columns: 0 }, false));
+    this.tell({ kind: "sheets" });
+  }
+
+  renameSheet(sheet: number, name: string): void {
+    for (const info of this.contents) if (info.sheet === sheet) info.name = name;
+    this.tell({ kind: "sheets" });
+  }
+
+  deleteSheet(sheet: number): void {
+    this.contents = this.contents.filter((info) => info.sheet !== sheet);
+    if (sheet === this.sheet) this.sheet = this.contents[0]!.sheet;
+    this.tell({ kind: "sheets" });
+  }
 
   undo(): Promise<string> { return Promise.resolve("Nothing to undo"); }
   redo(): Promise<string> { return Promise.resolve("Nothing to redo"); }
   close(): void { this.listeners.clear(); }
 
+  /** Sets the status, such as the role, as the server would. */
+  setStatus(status: Partial<SheetStatus>): void {
+    this.status = { ...this.status, ...status };
+    this.tell({ kind: "status" });
+  }
+
+  private shift(shift: LayoutShift): void {
+    this.log.push(`${shift.axis} ${shift.at} ${shift.count}`);
+    this.shown.shift(shift);
+    this.tell({ kind: "layout", ...shift });
+  }
+
   private tell(change: SheetChange): void {
     for (const listener of this.listeners) listener(change);
   }
-}
-
-function typedCell(row: number, column: number, input: string): Cell {
-  const base = { row, column, pending: true };
-  if (input.startsWith("'")) return { ...base, value: input.slice(1), text: input.slice(1) };
-  if (input.startsWith("=")) return { ...base, value: 0, text: "0", formula: input.slice(1), stale: true };
-  const number = Number(input);
-  return Number.isFinite(number) ? { ...base, value: number, text: input } : { ...base, value: input, text: input };
-}
-
-function sampleCell(row: number, column: number): Cell | undefined {
-  const at = { row, column };
-  if (row === 0) return { ...at, value: `Column ${column + 1}`, text: `Column ${column + 1}` };
-  if (column === 0) return { ...at, value: row + 1, text: (row + 1).toLocaleString("en-US") };
-  if (column === 1) return { ...at, value: `Station ${(row * 7919) % 997}`, text: `Station ${(row * 7919) % 997}` };
-  if (column === 4 && row % 9 === 3) return { ...at, value: { error: "#DIV/0!" }, text: "#DIV/0!", formula: "C4/0" };
-  if (column === 5 && row % 5 === 2) return { ...at, value: true, text: "TRUE" };
-  if (column === 6 && row >= 4 && row <= 9) return filledCell(row);
-  if (column === 7 && row % 6 === 1) return { ...at, value: 17, text: "17", formula: "SUM(C:C)", stale: true };
-  if (column === 8 && row % 4 === 0) return undefined;
-  const value = Math.round(Math.abs(Math.sin(row * 12.9898 + column * 78.233)) * 1e6) / 100;
-  return { ...at, value, text: value.toFixed(2), ...(column === 3 && row === 5 ? { note: "Checked by hand" } : {}) };
-}
-
-function filledCell(row: number): Cell {
-  const cell = { row, column: 6, value: row - 3, text: String(row - 3) };
-  return row === 4 ? { ...cell, formula: "SEQUENCE(6)", fills: "G5:G10" } : { ...cell, filledBy: "G5" };
 }

@@ -1,4 +1,5 @@
 import "../src/grid/index";
 import { FakeSource } from "./fake-source";
 
-document.querySelector("cellar-grid")!.source = new FakeSource();
+const grid = document.querySelector("cellar-grid")!;
+grid.source = new FakeSource();

@@ -5,12 +5,13 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-const SYNTH = process.env["CELLAR_SYNTH"] ?? "/tmp/bin/synth";
+const SYNTH = process.env["CELLAR_SYNTH"] ?? fileURLToPath(new URL("../../target/debug/synth", import.meta.url));
 const CELLAR = process.env["CELLAR_CLI"] ?? join(SYNTH, "..", "cellar");
 
 /** Whether the programs are there. Tests of the stack are skipped if not. */
@@ -24,6 +25,8 @@ export interface Stack {
   cellar(...args: string[]): Promise<string>;
   /** Creates a spreadsheet and returns its id. */
   create(name: string): Promise<string>;
+  /** Creates a token for a person. */
+  tokenOf(subject: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -41,9 +44,13 @@ export async function startStack(): Promise<Stack> {
     const created = JSON.parse(await cellar("create", name, "--json")) as { id: string };
     return created.id;
   };
+  const tokenOf = async (subject: string) => {
+    const { stdout } = await synth("token", "create", "--local", "--json", "--subject", subject);
+    return (JSON.parse(stdout) as { token: string }).token;
+  };
   const stop = async () => {
     await synth("stop");
     await rm(folder, { recursive: true, force: true });
   };
-  return { url, token, cellar, create, stop };
+  return { url, token, cellar, create, tokenOf, stop };
 }

@@ -29,7 +29,8 @@ pub(super) async fn list_spreadsheets(
     let is_listed = |id| spreadsheets.iter().any(|view| view.id == id);
     if lists_all && current.is_some_and(|current| !is_listed(current)) {
         output.print_note(
-            "The current spreadsheet is not in the list. A new one appears within seconds; repeat the command.",
+            "The current spreadsheet is not in the list: it was created a moment ago, archived or deleted. \
+             `cellar details` shows which.",
         );
     }
     Ok(())

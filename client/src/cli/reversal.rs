@@ -49,7 +49,7 @@ fn describe_sheets(sheets: u64, operations: &[Operation]) -> String {
     let removed = u64::try_from(operations.iter().filter(is_removal).count()).unwrap_or(u64::MAX);
     match sheets.checked_sub(removed) {
         Some(recovered) if removed > 0 && recovered > 0 => {
-            format!(" ({} removed, {} recovered)", grouped(removed), grouped(recovered))
+            format!("; sheets removed: {}, recovered: {}", grouped(removed), grouped(recovered))
         }
         _ => String::new(),
     }
@@ -70,11 +70,11 @@ mod tests {
     #[test]
     fn removed_and_recovered_sheets_are_distinguished() {
         let delete = Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) });
-        let restored = ReversalCounts { sheets: 2, ..ReversalCounts::default() };
+        let restored = ReversalCounts { sheets: 2, formulas: 1, ..ReversalCounts::default() };
         let report = ReversalReport { restored, ..ReversalReport::default() };
         let lines = report_lines(&report, std::slice::from_ref(&delete));
-        assert_eq!(lines, ["took back: 2 sheets (1 removed, 1 recovered)"]);
-        assert_eq!(report_lines(&report, &[delete.clone(), delete]), ["took back: 2 sheets"]);
+        assert_eq!(lines, ["took back: 2 sheets, 1 formula; sheets removed: 1, recovered: 1"]);
+        assert_eq!(report_lines(&report, &[delete.clone(), delete]), ["took back: 2 sheets, 1 formula"]);
     }
 
     #[test]

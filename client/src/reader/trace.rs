@@ -1,14 +1,11 @@
 //! The cells that a formula reads, and the formulas that read a cell.
 
+use cellar_api::trace::{name_cell, name_reference, references};
 use cellar_base::limits::MAX_TRACED_FORMULAS;
 use cellar_base::position::Position;
-use cellar_formula::Formula;
-use cellar_formula::expression::Node;
-use cellar_formula::reference::{Area, Reference, quoted_sheet_name, write_reference};
+use cellar_formula::reference::quoted_sheet_name;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::Cell;
-use cellar_sheet::metadata::WorkbookMetadata;
-use cellar_sheet::operation::SheetId;
 use cellar_snapshot::dependents::{DependentBounds, DependentFormula, SheetArea};
 use serde::Serialize;
 
@@ -67,23 +64,22 @@ impl Reader {
         let filled_by = found.as_ref().and_then(|found| found.filled_by.clone());
         let content = found.map(|found| found.cell).unwrap_or_default();
         let metadata = &self.state.metadata;
-        let formula = content.formula.as_ref();
-        let parsed = formula.and_then(|text| Formula::parse(text, &metadata.tabs).ok());
-        let reads = parsed.map_or_else(Vec::new, |parsed| {
-            let references = all_references(&parsed, metadata).into_iter();
-            references.map(|reference| named(&reference, reply.sheet, metadata)).collect()
-        });
+        let formula = content.formula.as_deref().unwrap_or_default();
+        let reads = references(formula, metadata)
+            .iter()
+            .map(|reference| name_reference(reference, reply.sheet, metadata))
+            .collect();
         let cell_area = SheetArea { sheet: reply.sheet, cells: rectangle };
         let bounds = DependentBounds { formulas: MAX_TRACED_FORMULAS, tiles: usize::MAX };
         let found = self.state.formulas_reading(&self.source, &[cell_area], bounds).await?;
         let metadata = &self.state.metadata;
         let traced = |found: DependentFormula| TracedFormula {
-            cell: cell_with_sheet(found.sheet, found.cell, metadata),
+            cell: name_cell(found.sheet, found.cell, metadata),
             formula: found.text,
         };
         Ok(Trace {
             position: self.state.position,
-            cell: cell_with_sheet(reply.sheet, cell, metadata),
+            cell: name_cell(reply.sheet, cell, metadata),
             content,
             filled_by: filled_by.map(|anchor| {
                 let name = metadata.tabs.name(reply.sheet).unwrap_or_default();
@@ -94,33 +90,4 @@ impl Reader {
             complete: found.complete,
         })
     }
-}
-
-/// Returns the references of a formula, and those of the names that it uses.
-fn all_references(formula: &Formula, metadata: &WorkbookMetadata) -> Vec<Reference> {
-    let mut references = Vec::new();
-    for node in formula.expression().nodes() {
-        match node {
-            Node::Reference(reference) if reference.area != Area::Deleted => {
-                references.push(reference.clone());
-            }
-            Node::Name(name) => {
-                let named = metadata.names.get(name);
-                references.extend(named.into_iter().flat_map(|named| named.references()));
-            }
-            _ => {}
-        }
-    }
-    references
-}
-
-fn cell_with_sheet(sheet: SheetId, cell: CellName, metadata: &WorkbookMetadata) -> String {
-    let name = metadata.tabs.name(sheet).unwrap_or_default();
-    format!("{}!{cell}", quoted_sheet_name(name))
-}
-
-fn named(reference: &Reference, own_sheet: SheetId, metadata: &WorkbookMetadata) -> String {
-    let mut text = String::new();
-    write_reference(&reference.on_another_sheet(own_sheet), &metadata.tabs, &mut text);
-    text
 }

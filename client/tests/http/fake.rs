@@ -241,7 +241,7 @@ impl Inner {
         let own = |entry: &&Entry| results.iter().any(|own| own.position == Some(entry.position));
         let missing = self.logs[&id].iter().filter(|entry| entry.position > base && !own(entry));
         let entries = missing.map(EntryView::from).collect();
-        Ok(AppendReply { results, head: self.head(id).head, entries, next: None })
+        Ok(AppendReply { client_key: None, results, head: self.head(id).head, entries, next: None })
     }
 
     fn check(&self, id: LogId, request: &AppendRequest) -> Result<ClientKey, Problem> {

@@ -8,4 +8,5 @@ pub mod polling;
 pub mod rebase;
 pub mod sync;
 pub mod time;
+pub mod trace;
 pub mod wire;

@@ -239,6 +239,13 @@ pub fn argument_passing(name: &str, argument: usize) -> Option<Passing> {
     }
 }
 
+/// Returns the smallest and the largest number of arguments of a function. `name` is in upper case and
+/// has no prefix. Returns `None` if there is no such function.
+#[must_use]
+pub fn argument_counts(name: &str) -> Option<(usize, usize)> {
+    find_function(name).map(|function| (function.least, function.most))
+}
+
 /// Returns the names of all functions, in alphabetical order.
 #[must_use]
 pub fn function_names() -> Vec<&'static str> {

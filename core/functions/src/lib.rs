@@ -35,7 +35,7 @@ pub use evaluate::columns::{InputArea, RunEvaluation, RunTotals, RunValues, eval
 pub use evaluate::{
     Array, EvaluationError, EvaluationOutcome, Work, evaluate, evaluate_counted, evaluate_text,
 };
-pub use function::{Passing, argument_passing, function_names};
+pub use function::{Passing, argument_counts, argument_passing, function_names};
 pub use lookup_index::LookupIndex;
 pub use parse::Formula;
 pub use source::{Block, CellFacts, CellSource, SheetIndex, Size};

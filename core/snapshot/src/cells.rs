@@ -58,6 +58,7 @@ impl From<TileCell> for CellAt {
             filled_by: filled_by.map(|anchor| anchor.to_string()),
             fills: fills.map(|cells| cells.to_string()),
             note: note.map(|note| note.to_string()),
+            text: None,
         }
     }
 }

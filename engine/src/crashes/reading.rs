@@ -69,6 +69,7 @@ pub(crate) async fn read_cells(
             at: Some(position),
             from: None,
             min_position: None,
+            with_texts: false,
         };
         loop {
             let page = logs.cells(log_id, &query).await.unwrap();

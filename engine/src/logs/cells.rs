@@ -52,6 +52,8 @@ pub struct CellsQuery {
     /// Position that the log is known to contain. If a read ends before this position, it is stale
     /// and is repeated.
     pub min_position: Option<Position>,
+    /// Whether each cell has the text that it displays.
+    pub with_texts: bool,
 }
 
 /// Non-blank cells in a rectangle, limited to one response.
@@ -172,14 +174,21 @@ async fn read_cell_page(
             }
             reply_bytes =
                 reply_bytes.saturating_add(weight_bytes(&tile_cell.cell) + note_bytes(&tile_cell));
+            let text = query.with_texts.then(|| tile_cell.cell.text());
+            reply_bytes = reply_bytes.saturating_add(text.as_deref().map_or(0, text_bytes));
             let is_page_full = reply_bytes > MAX_REPLY_BYTES && !cells.is_empty();
             if is_page_full {
                 return Ok(CellPage { cells, next: Some(CellName { row, column }) });
             }
-            cells.push(tile_cell.into());
+            cells.push(CellAt { text, ..tile_cell.into() });
         }
     }
     Ok(CellPage { cells, next: None })
+}
+
+fn text_bytes(text: &str) -> usize {
+    const TEXT_BYTES: usize = ",\"text\":".len();
+    TEXT_BYTES + json_text_bytes(text)
 }
 
 fn note_bytes(cell: &TileCell) -> usize {

@@ -38,6 +38,11 @@ pub enum FollowError {
 
 /// Notifies clients that a log has grown. A notification is only a hint and may be lost.
 pub trait Pokes: Send + Sync {
+    /// Returns whether clients can subscribe.
+    fn are_supported(&self) -> bool {
+        true
+    }
+
     /// Notifies the subscribed clients that the log has an entry at `head`.
     fn poke(&self, log_id: LogId, head: Position);
 
@@ -57,6 +62,10 @@ pub trait Pokes: Send + Sync {
 pub struct NoPokes;
 
 impl Pokes for NoPokes {
+    fn are_supported(&self) -> bool {
+        false
+    }
+
     fn poke(&self, _: LogId, _: Position) {}
 
     fn follow(&self, _: LogId, _: SubjectKey) -> Result<Subscription, FollowError> {

@@ -54,7 +54,7 @@ pub(crate) struct Buckets {
 struct TemplateBucket {
     objects: Arc<Bucket>,
     lifecycle: Lifecycle,
-    cors: Option<Value>,
+    cors_rules: Vec<Value>,
 }
 
 impl TemplateBucket {
@@ -66,13 +66,14 @@ impl TemplateBucket {
         let template_error = |why| LocalError::Template { logical_id: logical_id.to_owned(), why };
         let lifecycle =
             Lifecycle::parse(properties.get("LifecycleConfiguration")).map_err(template_error)?;
-        let cors = single_cors_rule(properties.get("CorsConfiguration")).map_err(template_error)?;
+        let cors_rules =
+            read_cors_rules(properties.get("CorsConfiguration")).map_err(template_error)?;
         fs::create_dir_all(&path).map_err(|source| LocalError::File {
             what: "create",
             path: path.clone(),
             source,
         })?;
-        Ok(Self { objects: Arc::new(Bucket::open(path)?), lifecycle, cors })
+        Ok(Self { objects: Arc::new(Bucket::open(path)?), lifecycle, cors_rules })
     }
 }
 
@@ -117,13 +118,15 @@ impl Buckets {
     }
 
     /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
-    /// objects at startup and periodically afterwards.
+    /// objects at startup and periodically afterwards. `page_origin` is the origin of the page that the
+    /// API function serves.
     pub(crate) async fn serve(
         self,
         roles: &Arc<Roles>,
+        page_origin: &str,
         clock: &Arc<dyn Clock>,
     ) -> Result<ServerThread, LocalError> {
-        let router = self.router(roles);
+        let router = self.router(roles, page_origin);
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
         ServerThread::start("the local S3", async move |listener, stop_signal: StopSignal| {
             let expiry_task = tokio::spawn(delete_expired_periodically(buckets, clock));
@@ -134,17 +137,18 @@ impl Buckets {
         .await
     }
 
-    fn router(&self, roles: &Arc<Roles>) -> Router {
+    fn router(&self, roles: &Arc<Roles>, page_origin: &str) -> Router {
         let service = HandleError::new(self.build_service(roles), respond_to_http_error);
         let mut router = Router::new();
         for (name, bucket) in &self.by_name {
-            let bucket_routes = Router::new()
+            let mut bucket_routes = Router::new()
                 .route_service(&format!("/{name}"), service.clone())
                 .route_service(&format!("/{name}/{{*key}}"), service.clone());
-            let bucket_routes = match &bucket.cors {
-                Some(cors_rule) => bucket_routes.layer(cors::bucket_layer(cors_rule)),
-                None => bucket_routes,
-            };
+            // The first rule is outermost, and answers preflight requests. The other rules are for
+            // pages whose requests need none.
+            for cors_rule in bucket.cors_rules.iter().rev() {
+                bucket_routes = bucket_routes.layer(cors::bucket_layer(cors_rule, page_origin));
+            }
             router = router.merge(bucket_routes);
         }
         router.fallback_service(service)
@@ -172,12 +176,12 @@ async fn respond_to_http_error(error: s3s::HttpError) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// Returns the rule of a bucket's `CorsConfiguration`, which must contain exactly one rule.
-fn single_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
-    let Some(property) = property else { return Ok(None) };
-    match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
-        Some([rule]) => Ok(Some(rule.clone())),
-        _ => Err("CorsConfiguration must have exactly one rule".to_owned()),
+/// Returns the rules of a bucket's `CorsConfiguration`.
+fn read_cors_rules(property: Option<&Value>) -> Result<Vec<Value>, String> {
+    let Some(property) = property else { return Ok(Vec::new()) };
+    match property.get("CorsRules") {
+        Some(Value::Array(rules)) => Ok(rules.clone()),
+        _ => Err("CorsConfiguration must have the list CorsRules".to_owned()),
     }
 }
 

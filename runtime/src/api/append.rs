@@ -53,7 +53,7 @@ pub(super) async fn append_mutations(
         if request.refuse_unchanged { WhenUnchanged::Refuse } else { WhenUnchanged::Append };
     let appended = state.logs().append_with(append_request, when_unchanged).await?;
     state.apply_log_policy(log_id).await;
-    Ok(Json(append_reply(&state, &appended).await?))
+    Ok(Json(append_reply(&state, client_key, &appended).await?))
 }
 
 /// The mutations of a request as unparsed JSON, whose length is checked before it is parsed.
@@ -85,9 +85,11 @@ pub(super) fn mutation_status(result: &MutationResult) -> MutationStatus {
 
 pub(super) async fn append_reply(
     state: &ApiState,
+    client_key: ClientKey,
     appended: &Appended,
 ) -> Result<AppendReply, Failure> {
     Ok(AppendReply {
+        client_key: Some(client_key),
         results: appended.results.iter().map(appended_mutation).collect(),
         head: appended.tail,
         entries: entry_views(state, &appended.missing).await?,

@@ -179,6 +179,7 @@ const PARAMETERS: &[(&str, &str, Bound)] = &[
     ("findCells", "text", Length(1, MAX_SEARCH_BYTES)),
     ("getCells", "cursor", Pattern(CELL)),
     ("getCells", "range", Pattern(RANGE)),
+    ("traceCell", "cell", Pattern(CELL)),
     ("listCellHistory", "author", Length(0, MAX_AUTHOR_BYTES)),
     ("listCellHistory", "cursor", Pattern(CELL_HISTORY_CURSOR)),
     ("listCellHistory", "limit", Number(1, MAX_PAGE_ENTRIES as u64)),
@@ -392,6 +393,7 @@ mod tests {
             "getCells sheet".to_owned(),
             "getHead If-None-Match".to_owned(),
             "listCellHistory sheet".to_owned(),
+            "traceCell sheet".to_owned(),
             format!("{PUSH}.mutations"),
             format!("{PUSH}.mutations.name"),
         ];

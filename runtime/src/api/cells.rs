@@ -28,6 +28,9 @@ pub(super) struct CellsParameters {
     /// Position or time to read at; defaults to the newest position.
     #[serde(default, deserialize_with = "position_parameter::optional")]
     at: Option<PositionOrTime>,
+    /// Whether each cell also has the `text` that it displays in its number format.
+    #[serde(default)]
+    text: bool,
     /// `next` of the previous page.
     cursor: Option<String>,
     /// Position that the reply has at least, so that clients read their own writes. If the newest position
@@ -78,6 +81,7 @@ fn parse_query(parameters: &CellsParameters) -> Result<CellsQuery, Failure> {
         at: None,
         from: first_cell,
         min_position: parameters.min_position,
+        with_texts: parameters.text,
     })
 }
 

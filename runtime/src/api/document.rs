@@ -41,6 +41,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::cells::get_cells,
         super::find::find_cells,
         super::filter::filter_rows,
+        super::trace::trace_cell,
         super::cell_history::list_cell_history,
         super::chunks::get_chunk_urls,
         super::stats::get_stats,
@@ -67,6 +68,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::push::push_mutations,
         super::pull::pull_changes,
         super::health::get_health,
+        super::config::get_config,
         get_openapi_document
     ),
     components(schemas(cellar_api::wire::Problem, cellar_base::identity::LogId)),
@@ -75,7 +77,7 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
 struct Document;
 
 /// Operations that do not require a token.
-const PUBLIC_OPERATIONS: [&str; 2] = ["getHealth", "getOpenApiDocument"];
+const PUBLIC_OPERATIONS: [&str; 3] = ["getConfig", "getHealth", "getOpenApiDocument"];
 
 /// Adds the spreadsheet id parameter, the error responses and the bearer token requirement to each
 /// operation.

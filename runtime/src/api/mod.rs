@@ -1,5 +1,6 @@
 //! The HTTP API: one axum router, used in Lambda and in the local stack.
 
+mod accept_encoding;
 mod append;
 mod auth;
 mod bodies;
@@ -8,6 +9,7 @@ mod bounds;
 mod cell_history;
 mod cells;
 mod chunks;
+mod config;
 mod cost;
 mod create;
 mod deadline;
@@ -34,6 +36,8 @@ mod list;
 mod members;
 mod merges;
 mod openapi;
+mod page;
+mod page_policy;
 mod pokes;
 mod position_parameter;
 mod pull;
@@ -45,6 +49,7 @@ mod start_page;
 mod state;
 mod stats;
 mod sync;
+mod trace;
 mod uploads;
 mod whole_body;
 

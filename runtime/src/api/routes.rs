@@ -12,17 +12,17 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use super::reply::Failure;
 use super::state::ApiState;
 use super::{
-    append, cell_history, cells, chunks, cost, create, deadline, details, entries, feed, filter,
-    find, forks, head, health, history, imports, links, list, members, merges, openapi, pokes,
-    pull, push, sheets, start_page, stats, uploads, whole_body,
+    append, cell_history, cells, chunks, config, cost, create, deadline, details, entries, feed,
+    filter, find, forks, head, health, history, imports, links, list, members, merges, openapi,
+    page, pokes, pull, push, sheets, stats, trace, uploads, whole_body,
 };
 
 /// Builds the API router.
 pub fn router(state: ApiState) -> Router {
     let no_store = HeaderValue::from_static("no-store");
-    Router::new()
-        .route("/", get(start_page::get_start_page))
+    page::add_routes(Router::new())
         .route("/v1/health", get(health::get_health))
+        .route("/v1/config", get(config::get_config))
         .route("/v1/openapi.json", get(openapi::get_openapi_document))
         .route("/v1/feed", get(feed::list_feed_items))
         .route("/v1/spreadsheets", get(list::list_spreadsheets).post(create::create_spreadsheet))
@@ -34,6 +34,7 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/cells", get(cells::get_cells))
         .route("/v1/spreadsheets/{id}/cells/find", get(find::find_cells))
         .route("/v1/spreadsheets/{id}/cells/filter", get(filter::filter_rows))
+        .route("/v1/spreadsheets/{id}/cells/trace", get(trace::trace_cell))
         .route("/v1/spreadsheets/{id}/cells/history", get(cell_history::list_cell_history))
         .route("/v1/spreadsheets/{id}/chunks", post(chunks::get_chunk_urls))
         .route("/v1/spreadsheets/{id}/stats", get(stats::get_stats))

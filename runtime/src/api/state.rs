@@ -3,19 +3,23 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::http::HeaderValue;
+use cellar_api::wire::LoginIssuer;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_UPKEEP_MS;
 use cellar_catalog::access::Principal;
+use cellar_catalog::oidc::OidcIssuer;
 use cellar_catalog::stream::StreamName;
 use cellar_engine::catalog::CatalogStore;
 use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, ReadConsistency, Segments, Streams,
+    BlobKey, Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, ReadConsistency, Segments,
+    Streams,
 };
 use cellar_log::upkeep::LogPolicy;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 #[cfg(feature = "aws")]
 use {
     crate::dynamodb::{DynamoFeed, DynamoStreams, DynamoTables},
@@ -26,12 +30,17 @@ use {
 };
 
 use super::bodies::BodyBudget;
+use super::page_policy::content_security_policy;
 use crate::settings::{ApiSettings, SettingsError};
 use crate::token::{Issuers, KeySource, TokenError};
 
 /// Maximum age of the check whose result the `health` endpoint reports. The endpoint requires no
 /// token, so anyone could cause costs if every request checked the tables.
 const MAX_HEALTH_AGE: Duration = Duration::from_secs(10);
+
+/// Key and validity period of a URL that is signed to find the origin of the bucket, and then dropped.
+const POLICY_KEY: &str = "page";
+const POLICY_URL_S: u64 = 60;
 
 /// State that all requests of one process share. Clones refer to the same state.
 #[derive(Clone)]
@@ -48,6 +57,8 @@ struct Shared {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     issuers: Issuers,
+    oidc_issuers: Vec<OidcIssuer>,
+    page_policy: OnceCell<HeaderValue>,
     stack: String,
     meter: Arc<Meter>,
     request_timeout: Duration,
@@ -181,6 +192,8 @@ impl ApiState {
             blobs: ports.blobs,
             clock: ports.clock,
             issuers: Issuers::new(&settings.tokens, &ports.keys)?,
+            oidc_issuers: settings.tokens.oidc.clone(),
+            page_policy: OnceCell::new(),
             stack: settings.stack.clone(),
             meter: ports.meter,
             request_timeout: Duration::from_millis(settings.request_timeout_ms),
@@ -245,6 +258,38 @@ impl ApiState {
     /// Verifies a token at the current time and returns the token's holder.
     pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
         self.shared.issuers.verify(token, self.now_s()).await
+    }
+
+    /// Returns the issuers with which a person can sign in on the page.
+    pub(super) fn login_issuers(&self) -> Vec<LoginIssuer> {
+        let to_login = |issuer: &OidcIssuer| {
+            Some(LoginIssuer {
+                issuer: issuer.issuer.clone(),
+                client_id: issuer.client_id.clone()?,
+                audience: issuer.audience.clone(),
+                name: issuer.name.clone(),
+            })
+        };
+        self.shared.oidc_issuers.iter().filter_map(to_login).collect()
+    }
+
+    /// Returns the content security policy of the page. It names the origin of presigned URLs, which
+    /// is found by signing one: this sends no request. If signing fails, the next request tries again.
+    pub(super) async fn page_policy(&self) -> HeaderValue {
+        let build_policy = async || {
+            let key = BlobKey::new(POLICY_KEY).map_err(|error| error.to_string())?;
+            let signed = self.blobs().presign_get(&key, POLICY_URL_S, self.now_s()).await;
+            let bucket_url = signed.map_err(|error| error.to_string())?.url;
+            let policy = content_security_policy(Some(&bucket_url), &self.shared.oidc_issuers);
+            HeaderValue::try_from(policy).map_err(|error| error.to_string())
+        };
+        match self.shared.page_policy.get_or_try_init(build_policy).await {
+            Ok(policy) => policy.clone(),
+            Err(error) => {
+                tracing::warn!(error, "the origin of the bucket is unknown");
+                HeaderValue::from_static("default-src 'self'")
+            }
+        }
     }
 
     pub(super) fn request_timeout(&self) -> Duration {

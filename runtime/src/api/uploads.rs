@@ -80,7 +80,7 @@ pub(super) async fn complete_upload(
     };
     let appended = state.logs().complete_upload(log_id, completion).await?;
     state.apply_log_policy(log_id).await;
-    Ok(Json(append_reply(&state, &appended).await?))
+    Ok(Json(append_reply(&state, client, &appended).await?))
 }
 
 /// Rejects an empty upload, because encoded operations are never empty.

@@ -15,7 +15,7 @@ mod webhook;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
-pub use storage::{TABLE_COUNT, feed_table_logical_id, table_logical_ids};
+pub use storage::{FUNCTION_URL_ORIGINS, TABLE_COUNT, feed_table_logical_id, table_logical_ids};
 
 use thiserror::Error;
 

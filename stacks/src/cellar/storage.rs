@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::constructs::{
     AttributeType, Bucket, BucketCors, BucketPolicy, Handle, LifecycleRule, StreamView, Table,
 };
+use crate::expression::Expression;
 use crate::stack::{Stack, SynthesisError};
 
 /// The number of days after which S3 deletes an upload that was not confirmed.
@@ -16,6 +17,8 @@ const NONCURRENT_VERSION_DAYS: u32 = 30;
 /// The number of days after which S3 deletes the parts of an unfinished multipart upload.
 const MULTIPART_DAYS: u32 = 3;
 pub(super) const CORS_MAX_AGE_S: u32 = 3600;
+/// The origins of all function URLs of the stack's region, as the text of an `Fn::Sub`.
+pub const FUNCTION_URL_ORIGINS: &str = "https://*.lambda-url.${AWS::Region}.on.aws";
 
 pub(super) struct Storage {
     pub(super) entries: Handle<Table>,
@@ -138,17 +141,32 @@ fn define_bucket(config: &Config) -> Bucket {
             id: "abort-multipart-uploads".to_owned(),
             after_days: MULTIPART_DAYS,
         });
-    if config.cors_origins.is_empty() {
-        return bucket;
+    let bucket = match config.cors_origins.as_slice() {
+        [] => bucket,
+        origins => bucket.cors(presigned_url_cors(origins)),
+    };
+    bucket.cors(page_cors())
+}
+
+/// Returns the CORS rule for the page that the API function serves. It reads chunks through presigned
+/// URLs, and sends no header of its own. The rule names the function URLs of the region, because the
+/// stack's own URL depends on the bucket. It protects nothing that the signature does not protect: a
+/// page elsewhere would need the presigned URL, and with it needs no browser.
+fn page_cors() -> BucketCors {
+    BucketCors {
+        origins: vec![Expression::substitution(FUNCTION_URL_ORIGINS)],
+        methods: vec!["GET".to_owned()],
+        request_headers: Vec::new(),
+        exposed_headers: Vec::new(),
+        max_age_s: CORS_MAX_AGE_S,
     }
-    bucket.cors(presigned_url_cors(&config.cors_origins))
 }
 
 /// Returns the CORS settings for web pages that upload and download through presigned URLs.
 fn presigned_url_cors(origins: &[String]) -> BucketCors {
     let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     BucketCors {
-        origins: origins.to_vec(),
+        origins: origins.iter().map(|origin| Expression::literal(origin.as_str())).collect(),
         methods: to_strings(&["GET", "HEAD", "PUT"]),
         // The signature of a presigned upload covers these request headers.
         request_headers: to_strings(&[

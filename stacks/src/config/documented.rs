@@ -96,6 +96,10 @@ tokens:
   #   keys_url: JWKS URL [default: from the issuer's discovery document]
   #   subject_claim: claim that identifies a person: sub (default), email, ...
   #   max_role: maximum role: owner (default), editor or viewer
+  #   client_id: id of the page at the issuer, with the URL of the stack as a redirect URI; without it,
+  #     the page offers no login at this issuer
+  #   name: name of the issuer on the page [default: its host]
+  #   token_url: URL from which the page fetches tokens, if it is on another host than the issuer
   oidc: []
   # Reject tokens issued before this time (Unix seconds, as `date +%s` prints), for example after tokens
   # have leaked.

@@ -9,10 +9,10 @@ use thiserror::Error;
 use super::limits::{
     API_MEMORY_MB, API_TIMEOUT_S, CONFIG_BYTES_MAX, CORS_ORIGINS_MAX, EMAIL_CHARS_MAX,
     INCARNATION_MAX, KEEP_SEGMENTS, LOG_RETENTION_DAYS, OFFLOAD_AFTER_DAYS,
-    OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_URL_CHARS_MAX,
-    PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, SNAPSHOT_TIMEOUT_S, STACK_NAME_CHARS_MAX,
-    STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX, TAGS_MAX,
-    TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX,
+    OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_NAME_CHARS_MAX,
+    OIDC_URL_CHARS_MAX, PER_5_MINUTES, PUBLIC_KEY_CHARS, REGION_CHARS_MAX, SNAPSHOT_TIMEOUT_S,
+    STACK_NAME_CHARS_MAX, STAGE_NAME_CHARS_MAX, STAGES_MAX, TAG_KEY_CHARS_MAX, TAG_VALUE_CHARS_MAX,
+    TAGS_MAX, TOKEN_CLAIM_CHARS_MAX, TOKEN_KEY_ID_CHARS_MAX, TOKEN_KEYS_MAX, TOKENS_BYTES_MAX,
     TOPIC_NAME_CHARS_MAX, WEBHOOK_URL_CHARS_MAX, WRITE_UNITS_PER_SECOND,
 };
 use super::origin::OriginFault;
@@ -227,7 +227,7 @@ pub enum IssuerFault {
          of at most {OIDC_URL_CHARS_MAX} characters"
     )]
     Url {
-        /// `issuer` or `keys_url`.
+        /// `issuer`, `keys_url` or `token_url`.
         field: &'static str,
     },
     #[error(
@@ -235,6 +235,13 @@ pub enum IssuerFault {
          {OIDC_AUDIENCE_CHARS_MAX} printable characters"
     )]
     Audience,
+    #[error(
+        "`client_id` must be the id of the page at the issuer, with 1 to {OIDC_AUDIENCE_CHARS_MAX} \
+         printable characters"
+    )]
+    ClientId,
+    #[error("`name` must have 1 to {OIDC_NAME_CHARS_MAX} printable characters")]
+    Name,
     #[error(
         "`subject_claim` must consist of 1 to {OIDC_CLAIM_CHARS_MAX} of the characters A-Z a-z 0-9 . _ - : /"
     )]

@@ -30,6 +30,8 @@ pub const OIDC_URL_CHARS_MAX: usize = 200;
 pub const OIDC_CLAIM_CHARS_MAX: usize = 64;
 /// The maximum length of an OpenID Connect audience in characters.
 pub const OIDC_AUDIENCE_CHARS_MAX: usize = 200;
+/// The maximum length of the name of an OpenID Connect issuer on the page, in characters.
+pub const OIDC_NAME_CHARS_MAX: usize = 64;
 /// The maximum length of the webhook URL in characters.
 pub const WEBHOOK_URL_CHARS_MAX: usize = 1_000;
 /// The maximum number of web origins that may call the API.

@@ -6,8 +6,8 @@ use cellar_catalog::oidc::{OidcIssuer, is_trustworthy};
 
 use super::error::{ConfigProblem, IssuerFault};
 use super::limits::{
-    OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_URL_CHARS_MAX,
-    TOKENS_BYTES_MAX,
+    OIDC_AUDIENCE_CHARS_MAX, OIDC_CLAIM_CHARS_MAX, OIDC_ISSUERS_MAX, OIDC_NAME_CHARS_MAX,
+    OIDC_URL_CHARS_MAX, TOKENS_BYTES_MAX,
 };
 use super::tokens::Tokens;
 
@@ -54,8 +54,17 @@ fn find_issuer_fault(issuer: &OidcIssuer) -> Option<IssuerFault> {
     if issuer.keys_url.as_deref().is_some_and(|url| !is_valid_url(url)) {
         return Some(IssuerFault::Url { field: "keys_url" });
     }
-    if !is_valid_audience(&issuer.audience) {
+    if issuer.token_url.as_deref().is_some_and(|url| !is_valid_url(url)) {
+        return Some(IssuerFault::Url { field: "token_url" });
+    }
+    if !is_valid_text(&issuer.audience, OIDC_AUDIENCE_CHARS_MAX) {
         return Some(IssuerFault::Audience);
+    }
+    if issuer.client_id.as_deref().is_some_and(|id| !is_valid_text(id, OIDC_AUDIENCE_CHARS_MAX)) {
+        return Some(IssuerFault::ClientId);
+    }
+    if issuer.name.as_deref().is_some_and(|name| !is_valid_text(name, OIDC_NAME_CHARS_MAX)) {
+        return Some(IssuerFault::Name);
     }
     if !is_valid_claim_name(&issuer.subject_claim) {
         return Some(IssuerFault::Claim);
@@ -67,9 +76,8 @@ fn is_valid_url(url: &str) -> bool {
     url.len() <= OIDC_URL_CHARS_MAX && is_trustworthy(url)
 }
 
-fn is_valid_audience(audience: &str) -> bool {
-    (1..=OIDC_AUDIENCE_CHARS_MAX).contains(&audience.chars().count())
-        && !audience.chars().any(char::is_control)
+fn is_valid_text(text: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
 
 fn is_valid_claim_name(name: &str) -> bool {
@@ -109,7 +117,8 @@ mod tests {
             "tokens:\n  oidc:\n    - {issuer: 'https://a.example', audience: app}\n    - issuer: \
                     https://b.example/\n      audience: x\n      algorithm: ES256\n      keys_url: \
                     https://b.example/keys\n      subject_claim: email
-      max_role: editor\n  \
+      max_role: editor\n      client_id: page\n      name: B\n      \
+                    token_url: https://token.b.example/\n  \
                     not_before_s: 1800000000\n";
         let config = Config::parse(yaml, "cellar.yaml").unwrap();
         assert_eq!(config.tokens.oidc.len(), 2);
@@ -139,6 +148,20 @@ mod tests {
             let found = problems(vec![issuer(|it| it.subject_claim = "a".repeat(letters))]);
             assert_eq!(found, if fits { vec![] } else { at(0, IssuerFault::Claim) });
         }
+        for (letters, fits) in
+            [(OIDC_AUDIENCE_CHARS_MAX, true), (OIDC_AUDIENCE_CHARS_MAX + 1, false), (0, false)]
+        {
+            let found = problems(vec![issuer(|it| it.client_id = Some("a".repeat(letters)))]);
+            assert_eq!(found, if fits { vec![] } else { at(0, IssuerFault::ClientId) });
+        }
+        for (letters, fits) in
+            [(OIDC_NAME_CHARS_MAX, true), (OIDC_NAME_CHARS_MAX + 1, false), (0, false)]
+        {
+            let found = problems(vec![issuer(|it| it.name = Some("a".repeat(letters)))]);
+            assert_eq!(found, if fits { vec![] } else { at(0, IssuerFault::Name) });
+        }
+        let long = issuer(|it| it.token_url = Some(url(OIDC_URL_CHARS_MAX + 1)));
+        assert_eq!(problems(vec![long]), at(0, IssuerFault::Url { field: "token_url" }));
         let many = |count: usize| {
             (0..count).map(|n| issuer(|it| it.issuer = format!("https://{n}.example"))).collect()
         };

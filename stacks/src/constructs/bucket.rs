@@ -14,15 +14,15 @@ use crate::expression::Expression;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
-    cors: Option<BucketCors>,
+    cors: Vec<BucketCors>,
     kms_key: Option<String>,
 }
 
-/// The CORS settings of a bucket, for web pages that use presigned URLs.
+/// A CORS rule of a bucket, for web pages that use presigned URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCors {
     /// Allowed web origins.
-    pub origins: Vec<String>,
+    pub origins: Vec<Expression>,
     /// Allowed HTTP methods.
     pub methods: Vec<String>,
     /// Request headers that web pages may send.
@@ -44,10 +44,11 @@ impl Bucket {
         self
     }
 
-    /// Allows web pages from other origins to access the bucket through presigned URLs.
+    /// Allows web pages from other origins to access the bucket through presigned URLs. S3 applies the
+    /// first rule that matches a request.
     #[must_use]
-    pub fn cors(mut self, cors: BucketCors) -> Self {
-        self.cors = Some(cors);
+    pub fn cors(mut self, rule: BucketCors) -> Self {
+        self.cors.push(rule);
         self
     }
 
@@ -73,6 +74,14 @@ impl Bucket {
         json!({ "ServerSideEncryptionConfiguration": [rule] })
     }
 
+    fn cors_configuration(&self) -> Option<Value> {
+        if self.cors.is_empty() {
+            return None;
+        }
+        let rules: Vec<Value> = self.cors.iter().map(Value::from).collect();
+        Some(json!({ "CorsRules": rules }))
+    }
+
     fn lifecycle_configuration(&self) -> Option<Value> {
         if self.lifecycle.is_empty() {
             return None;
@@ -95,14 +104,13 @@ impl Handle<Bucket> {
 
 impl From<&BucketCors> for Value {
     fn from(cors: &BucketCors) -> Self {
+        let origins: Vec<Self> = cors.origins.iter().cloned().map(Self::from).collect();
         json!({
-            "CorsRules": [{
-                "AllowedHeaders": cors.request_headers,
-                "AllowedMethods": cors.methods,
-                "AllowedOrigins": cors.origins,
-                "ExposedHeaders": cors.exposed_headers,
-                "MaxAge": cors.max_age_s,
-            }]
+            "AllowedHeaders": cors.request_headers,
+            "AllowedMethods": cors.methods,
+            "AllowedOrigins": origins,
+            "ExposedHeaders": cors.exposed_headers,
+            "MaxAge": cors.max_age_s,
         })
     }
 }
@@ -120,7 +128,7 @@ impl Construct for Bucket {
         let ownership_controls = json!({ "Rules": [{ "ObjectOwnership": "BucketOwnerEnforced" }] });
         Properties::new()
             .set("BucketEncryption", self.encryption())
-            .set_option("CorsConfiguration", self.cors.as_ref())
+            .set_option("CorsConfiguration", self.cors_configuration())
             .set_option("LifecycleConfiguration", self.lifecycle_configuration())
             .set("OwnershipControls", ownership_controls)
             .set("PublicAccessBlockConfiguration", public_access_block)
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn cors_names_its_origins() {
         let bucket = Bucket::new().cors(BucketCors {
-            origins: vec!["https://a.example".to_owned()],
+            origins: vec!["https://a.example".into()],
             methods: vec!["GET".to_owned()],
             request_headers: Vec::new(),
             exposed_headers: Vec::new(),

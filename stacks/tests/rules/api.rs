@@ -45,7 +45,13 @@ fn cors_is_there_only_for_configured_origins() {
         template.resource(id).unwrap().properties.get(property).cloned()
     };
     assert_eq!(cors(&plain, "ApiUrl", "Cors"), None);
-    assert_eq!(cors(&plain, "Bucket", "CorsConfiguration"), None);
+    // The page that the API function serves reads chunks, and changes nothing.
+    let page = json!({
+        "AllowedOrigins": [{"Fn::Sub": "https://*.lambda-url.${AWS::Region}.on.aws"}],
+        "AllowedMethods": ["GET"], "AllowedHeaders": [], "ExposedHeaders": [], "MaxAge": 3600,
+    });
+    let bucket = cors(&plain, "Bucket", "CorsConfiguration").unwrap();
+    assert_eq!(bucket, json!({ "CorsRules": [page] }));
     let open = template_of(&with_origins());
     let origins = json!(["https://a.example"]);
     let api = cors(&open, "ApiUrl", "Cors").unwrap();
@@ -55,6 +61,7 @@ fn cors_is_there_only_for_configured_origins() {
     assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
     let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
     assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
+    assert_eq!(bucket["CorsRules"][1], page);
     // All signed headers of an upload, except those that a browser sends by itself.
     let allowed = bucket["CorsRules"][0]["AllowedHeaders"].as_array().unwrap();
     for signed in [

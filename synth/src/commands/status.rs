@@ -4,11 +4,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar::Client;
+use cellar::files::FileError;
+use cellar::profile::Profile;
 use cellar_local::{Occupancy, RunningStack};
 use serde::Serialize;
 
 use super::observed::StackLocation;
 use super::status_aws;
+use super::summary::page_link;
 use crate::cli::{Output, StatusArguments};
 use crate::error::SynthError;
 use crate::project::{ConfigSelection, Project};
@@ -23,6 +26,8 @@ struct LocalStatus<'a> {
     /// Whether another process is starting or stopping the stack.
     busy: bool,
     running: Option<RunningStack>,
+    /// Opens the page signed in. `None` if the profile has no token for the running stack.
+    link: Option<String>,
     healthy: Option<bool>,
     /// `None` if it cannot be found out.
     disk_full: Option<bool>,
@@ -46,7 +51,8 @@ async fn show_local_status(
     config_selection: ConfigSelection<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let folder = Project::find_or_use_defaults(config_selection)?.local_state();
+    let project = Project::find_or_use_defaults(config_selection)?;
+    let folder = project.local_state();
     let occupancy = folder.occupancy()?;
     let busy = occupancy == Occupancy::StartingOrStopping;
     let running = match occupancy {
@@ -57,17 +63,35 @@ async fn show_local_status(
         Some(running) => Some(is_healthy(&running.url).await?),
         None => None,
     };
+    let link = match &running {
+        Some(running) => link_of_profile(&project, running)?,
+        None => None,
+    };
     let status = LocalStatus {
         stack: folder.stack()?,
         state: folder.path(),
         database_bytes: folder.database_bytes(),
         busy,
         running,
+        link,
         healthy,
         disk_full: folder.is_disk_full(),
     };
     output.print_result(&status, &status.to_text());
     Ok(())
+}
+
+/// A malformed profile has no token.
+fn link_of_profile(
+    project: &Project,
+    running: &RunningStack,
+) -> Result<Option<String>, SynthError> {
+    let profile = match Profile::read(&project.folder) {
+        Err(FileError::Malformed { .. }) => None,
+        profile => profile?,
+    };
+    let token = profile.filter(|profile| profile.url == running.url).and_then(|it| it.token);
+    Ok(token.map(|token| page_link(&running.url, &token)))
 }
 
 pub(super) async fn is_healthy(url: &str) -> Result<bool, SynthError> {
@@ -109,8 +133,12 @@ impl LocalStatus<'_> {
             (Some(true), _) => "healthy",
             _ => "NOT responding",
         };
+        let link = match &self.link {
+            Some(link) => format!("Open this link in a browser:\n  {link}\n\n"),
+            None => String::new(),
+        };
         format!(
-            "{} is running at {} ({health})\n  process  {}, for {}\n  state    {}{}",
+            "{link}{} is running at {} ({health})\n  process  {}, for {}\n  state    {}{}",
             self.stack.as_deref().unwrap_or("cellar"),
             running.url,
             running.pid,

@@ -40,6 +40,7 @@ pub(super) struct AwsSummary<'a> {
 #[derive(Serialize)]
 struct LocalView<'a> {
     stack: &'a str,
+    link: String,
     url: &'a str,
     token: &'a str,
     token_expires: String,
@@ -104,6 +105,7 @@ pub(super) fn finish_local_deployment(
     profile.save(&project.folder)?;
     let view = LocalView {
         stack: &project.config.stack,
+        link: page_link(summary.url, &summary.token.text),
         url: summary.url,
         token: &summary.token.text,
         token_expires: format_utc(summary.token.expires_s),
@@ -149,6 +151,12 @@ pub(super) fn finish_aws_deployment(
         has_spreadsheet: profile.spreadsheet.is_some(),
     };
     print_summary(AWS_TEMPLATE, &view, output)
+}
+
+/// Returns the link that opens the page signed in. The token is in the fragment, which browsers do not
+/// send to the server.
+pub(super) fn page_link(url: &str, token: &str) -> String {
+    format!("{}/#token={token}", url.trim_end_matches('/'))
 }
 
 fn profile_of_same_stack(

@@ -30,6 +30,7 @@ pub(crate) async fn cells(
             at: Some(position),
             from: first_cell,
             min_position: None,
+            with_texts: false,
         };
         let page = logs.cells(log, &query).await?;
         cells.extend(page.cells);

@@ -91,7 +91,12 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   };
   recover();
   const timer = setInterval(recover, RECOVERY_INTERVAL_MS);
-  return () => clearInterval(timer);
+  // The edits of a page that was reloaded offline wait for the network only.
+  const endHints = BROWSER_HINTS.start(recover);
+  return () => {
+    clearInterval(timer);
+    endHints();
+  };
 }
 
 /** Web Locks exist in secure contexts only. */

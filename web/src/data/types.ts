@@ -44,10 +44,18 @@ export interface CellInput {
   input: string;
 }
 
+/** Rows or columns of the shown sheet that were inserted, or deleted if `count` is negative. */
+export interface LayoutShift {
+  axis: "rows" | "columns";
+  at: number;
+  count: number;
+}
+
 export type SheetChange =
   /** `author` is set if another client changed the cells, at a place where the source shows them. */
   | { kind: "cells"; ranges: Range[]; author?: string }
-  | { kind: "layout" }
+  /** Without a shift, any cell may be elsewhere. With one, views keep the row that the user looks at. */
+  | ({ kind: "layout" } & Partial<LayoutShift>)
   | { kind: "sheets" }
   | { kind: "status" };
 
@@ -59,6 +67,8 @@ export interface SheetStatus {
   oldestPendingMs: number | null;
   isOnline: boolean;
   role: "viewer" | "editor" | "owner";
+  /** Why nobody can edit at present, such as "The spreadsheet is archived". */
+  readOnlyReason?: string;
   /** A message for the user, or null. */
   problem: string | null;
 }
@@ -89,6 +99,8 @@ export interface SheetSource {
   readonly sheet: number;
   readonly extent: Extent;
   readonly status: SheetStatus;
+  /** The defined names of the spreadsheet, if the source knows them. */
+  readonly names?: readonly string[];
   selectSheet(sheet: number): void;
   /** Reads the cache only. */
   cellAt(row: number, column: number): Cell | undefined;
@@ -109,5 +121,7 @@ export interface SheetSource {
   /** Undoes the last own edit. Returns a message for the user. */
   undo(): Promise<string>;
   redo(): Promise<string>;
+  /** Finds the cells that a formula reads, and the formulas that read a cell. Absent if the source cannot. */
+  trace?(row: number, column: number): Promise<CellTrace>;
   close(): void;
 }

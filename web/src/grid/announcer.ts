@@ -11,12 +11,12 @@ import { currentRange, isSingleCell, type GridSize, type Selection } from "./sel
 export class Announcer {
   readonly element = make("div", "quiet", { "aria-live": "polite", "aria-atomic": "true" });
 
-  announce(selection: Selection, source: SheetSource, size: GridSize): void {
+  announce(selection: Selection, source: SheetSource, size: GridSize, labels: readonly string[]): void {
     const { row, column } = selection.active;
     const cell = source.cellAt(row, column);
     const content = cell ? cell.text || "blank" : source.isLoaded(row, column) ? "blank" : "loading";
     const marks = [cell?.stale ? "stale" : "", cell?.pending ? "not sent" : "", cell?.filledBy ? `filled by ${cell.filledBy}` : ""];
-    const parts = [cellName(row, column), content, ...marks, rowText(row, source.extent.rows)];
+    const parts = [cellName(row, column), content, ...marks, ...labels, rowText(row, source.extent.rows)];
     if (!isSingleCell(selection)) parts.push(`selected ${rangeName(currentRange(selection), size.rows, size.columns)}`);
     setText(this.element, parts.filter(Boolean).join(", "));
   }

@@ -1,12 +1,15 @@
+import type { Clipboard } from "./clipboard";
 import type { Controller } from "./controller";
 import type { Command } from "./keys";
 import type { Menu, MenuItem } from "./menu";
-import { currentRange, selectAll, widen } from "./selection";
-import { clearInputs, copyRange } from "./transfer";
+import { selectAll, widen } from "./selection";
+import { spansOf } from "./shift";
 
 export interface CommandUi {
   notify(message: string): void;
   focusNameBox(): void;
+  toggleTrace(): void;
+  openFind(): void;
   editorElement(): HTMLTextAreaElement;
   host: HTMLElement;
 }
@@ -16,6 +19,7 @@ export class CommandRunner {
   constructor(
     private readonly controller: Controller,
     private readonly menu: Menu,
+    private readonly clipboard: Clipboard,
     private readonly ui: CommandUi,
   ) {}
 
@@ -30,6 +34,10 @@ export class CommandRunner {
         return controller.edit({ kind: "commit", text: this.ui.editorElement().value, advance: command.advance });
       case "widen":
         return controller.select(widen(controller.selection, command.axis, controller.size), false);
+      case "insert":
+        return controller.insert(command.axis);
+      case "delete":
+        return controller.delete(command.axis);
       case "resizeColumns":
         return controller.resizeColumns(command.by);
       case "selectAll":
@@ -42,19 +50,21 @@ export class CommandRunner {
     }
   }
 
-  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "resizeColumns">): void {
+  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "insert" | "delete" | "resizeColumns">): void {
     const { controller, ui } = this;
     switch (kind) {
       case "open":
-        return controller.canEdit ? controller.edit(controller.editStart("open")) : undefined;
+        return controller.refusesEdit() ? undefined : controller.edit(controller.editStart("open"));
       case "toggle":
         return controller.edit({ kind: "toggle" });
       case "cancel":
         return controller.edit({ kind: "cancel" });
       case "clear":
-        return this.clear();
+        return this.clipboard.clear();
       case "fillDown":
         return controller.fillDown();
+      case "find":
+        return ui.openFind();
       case "goTo":
         return ui.focusNameBox();
       case "newline":
@@ -65,17 +75,9 @@ export class CommandRunner {
     }
   }
 
-  clear(): void {
-    const { source } = this.controller;
-    if (!source) return;
-    const inputs = clearInputs(this.controller.selection, source);
-    if (typeof inputs === "string") this.ui.notify(inputs);
-    else this.controller.store(inputs);
-  }
-
   openMenu(clientX: number, clientY: number): void {
     const box = this.ui.host.getBoundingClientRect();
-    this.menu.open(this.items(), clientX - box.left, clientY - box.top, box.width, box.height);
+    this.menu.open(this.items(), { x: clientX - box.left, y: clientY - box.top, host: box, returnFocus: () => this.ui.editorElement().focus() });
   }
 
   private openMenuAtEditor(): void {
@@ -84,33 +86,26 @@ export class CommandRunner {
   }
 
   private items(): MenuItem[] {
-    const { controller } = this;
-    const { rowCount, columnCount } = currentRange(controller.selection);
+    const { controller, clipboard } = this;
+    const countOf = (axis: "rows" | "columns") => spansOf(controller.selection.ranges, axis).reduce((sum, { count }) => sum + count, 0);
+    const [rowCount, columnCount] = [countOf("rows"), countOf("columns")];
     const isReadOnly = !controller.canEdit;
     const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
     const rows = rowCount === 1 ? "row" : `${rowCount.toLocaleString("en-US")} rows`;
     const columns = columnCount === 1 ? "column" : `${columnCount.toLocaleString("en-US")} columns`;
     const { size } = controller;
     return [
-      item("Copy", () => this.copy(), false),
-      item("Clear contents", () => this.clear()),
+      item("Cut", () => clipboard.copy(true)),
+      item("Copy", () => clipboard.copy(false), false),
+      item("Paste", () => void clipboard.pasteFromMenu()),
+      item("Clear contents", () => clipboard.clear()),
       item(`Insert ${rows} above`, () => controller.insert("rows"), isReadOnly || rowCount >= size.rows),
       item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
       item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
       item(`Delete ${columns}`, () => controller.delete("columns"), isReadOnly || columnCount >= size.columns),
+      item("Precedents and dependents (F9)", () => this.ui.toggleTrace(), false),
       item("Undo", () => controller.undo("undo")),
       item("Redo", () => controller.undo("redo")),
     ];
-  }
-
-  /** The menu has no clipboard event. The asynchronous API needs a secure context, which a plain HTTP page is not. */
-  private copy(): void {
-    const { source, selection } = this.controller;
-    const copied = source ? copyRange(selection, source) : "";
-    if (typeof copied === "string") return this.ui.notify(copied);
-    if (!navigator.clipboard || typeof ClipboardItem === "undefined") return this.ui.notify("Press Ctrl+C to copy");
-    const blob = (text: string, type: string) => new Blob([text], { type });
-    const item = new ClipboardItem({ "text/plain": blob(copied.plain, "text/plain"), "text/html": blob(copied.html, "text/html") });
-    navigator.clipboard.write([item]).catch(() => this.ui.notify("The browser refused access to the clipboard. Press Ctrl+C to copy"));
   }
 }

@@ -3,6 +3,7 @@ import { make, moveTo } from "./dom";
 import { commandOf, type Command, type Key } from "./keys";
 import { ROW_HEIGHT } from "./limits";
 import { textWidth } from "./measure";
+import { frozenHeight } from "./scroll";
 import { columnLeft, rowTop, type View } from "./view";
 
 /**
@@ -69,7 +70,8 @@ export class Editor {
     const size = this.measure(view, column);
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
-    const y = clamp(rowTop(row, view) - 1, 0, context.height - size.height);
+    const start = row < context.frozenRows ? 0 : frozenHeight(context);
+    const y = clamp(rowTop(row, view) - 1, start, frozenHeight(context) + context.height - size.height);
     this.element.style.width = `${size.width}px`;
     this.element.style.height = `${size.height}px`;
     moveTo(this.element, view.headerWidth + x, ROW_HEIGHT + y);
@@ -96,9 +98,11 @@ export class Editor {
       // Safari ends a composition before the Enter that ends it; its key code is still 229.
       isComposing: event.isComposing || this.isComposing || event.keyCode === 229,
     };
-    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving());
+    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving(), this.controller.whole);
     if (!isModifier(event.key)) this.isTabReleased = command?.kind === "releaseTab";
     if (command?.kind === "leave") return;
+    // A read-only text has no input events.
+    if (!command && event.key.length === 1 && !key.ctrl && !key.alt && !this.controller.canEdit) this.controller.refusesEdit();
     if (!command) return;
     event.preventDefault();
     this.run(command);
@@ -106,7 +110,7 @@ export class Editor {
 
   private handleInput(): void {
     const { controller, element } = this;
-    if (!controller.canEdit) {
+    if (controller.refusesEdit()) {
       element.value = "";
       return;
     }

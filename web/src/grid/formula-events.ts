@@ -1,51 +1,103 @@
-import type { FormulaBar } from "./bars";
-import type { Controller } from "./controller";
-import type { CellAddress } from "./address";
+import type { SheetChange } from "../data/types";
+import { cellName, type CellAddress } from "./address";
 import { editText } from "./cell-text";
+import type { Controller } from "./controller";
 import type { Editor } from "./editor";
+import type { FormulaBar } from "./formula-bar";
+import { shiftCell } from "./shift";
+
+export interface FormulaBarUi {
+  /** Returns false if the text is no cell or range. */
+  goTo(text: string): boolean;
+  notify(message: string): void;
+}
 
 /** Connects the name box and the formula bar. Focus returns to the grid after Enter and Escape. */
-export function attachFormulaBar(bar: FormulaBar, controller: Controller, editor: Editor, goTo: (text: string) => boolean): void {
-  bar.nameBox.addEventListener("keydown", (event) => {
+export class FormulaBarEvents {
+  /** The cell that the text belongs to: the selection may change while the bar has the focus. */
+  private started: { cell: CellAddress; original: string } | null = null;
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(
+    private readonly bar: FormulaBar,
+    private readonly controller: Controller,
+    private readonly editor: Editor,
+    private readonly ui: FormulaBarUi,
+  ) {
+    attachNameBox(bar.nameBox, controller, editor, ui);
+    bar.formula.addEventListener("focus", () => this.start());
+    bar.formula.addEventListener("blur", () => {
+      this.commit();
+      controller.redraw();
+    });
+    bar.formula.addEventListener("keydown", (event) => this.handleKey(event));
+    for (const type of ["input", "compositionend"]) bar.formula.addEventListener(type, () => controller.redraw());
+  }
+
+  /** The cell whose text is edited in the bar, or null. */
+  get cell(): CellAddress | null {
+    return this.started?.cell ?? null;
+  }
+
+  private start(): void {
+    const { controller } = this;
+    const cell = controller.selection.active;
+    const isOpen = controller.editState.mode !== "ready";
+    this.started = { cell, original: editText(controller.source?.cellAt(cell.row, cell.column)) };
+    this.unsubscribe?.();
+    this.unsubscribe = controller.source?.subscribe((change) => this.follow(change));
+    // A text that was begun in the cell continues in the bar.
+    if (isOpen) controller.edit({ kind: "cancel" });
+    controller.redraw();
+  }
+
+  private commit(): void {
+    const { started, bar } = this;
+    this.started = null;
+    this.unsubscribe?.();
+    if (started && bar.formula.value !== started.original) this.controller.store([{ ...started.cell, input: bar.formula.value }]);
+  }
+
+  /** Keeps the text with its cell while others insert and delete rows and columns. */
+  private follow(change: SheetChange): void {
+    if (!this.started || change.kind !== "layout" || change.axis === undefined) return;
+    const { axis, at = 0, count = 0 } = change;
+    const { cell } = this.started;
+    const moved = shiftCell(cell, { axis, at, count });
+    if (moved) this.started.cell = moved;
+    else {
+      this.started = null;
+      this.ui.notify(`${cellName(cell.row, cell.column)} was deleted while you edited it. Your text was: ${this.bar.formula.value}`);
+    }
+  }
+
+  private handleKey(event: KeyboardEvent): void {
+    if (event.isComposing || event.keyCode === 229 || (event.key !== "Enter" && event.key !== "Escape")) return;
+    event.preventDefault();
+    if (event.key === "Enter" && (event.altKey || event.ctrlKey)) return this.breakLine();
+    if (event.key === "Escape") this.started = null;
+    if (event.key === "Enter") {
+      this.commit();
+      this.controller.advance("rows", event.shiftKey ? -1 : 1);
+    }
+    this.editor.focus();
+  }
+
+  private breakLine(): void {
+    const { formula } = this.bar;
+    formula.setRangeText("\n", formula.selectionStart, formula.selectionEnd, "end");
+    this.controller.redraw();
+  }
+}
+
+function attachNameBox(nameBox: HTMLInputElement, controller: Controller, editor: Editor, ui: FormulaBarUi): void {
+  nameBox.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key !== "Enter" && event.key !== "Escape") return;
     // The default action would add a line break to the textarea, which has the focus by then.
     event.preventDefault();
-    if (event.key === "Escape" || goTo(bar.nameBox.value)) editor.focus();
+    if (event.key === "Escape" || ui.goTo(nameBox.value)) editor.focus();
   });
-  bar.nameBox.addEventListener("focus", () => bar.nameBox.select());
-  bar.nameBox.addEventListener("blur", () => controller.redraw());
-  attachFormula(bar, controller, editor);
-}
-
-function attachFormula(bar: FormulaBar, controller: Controller, editor: Editor): void {
-  // The cell that the text belongs to: the selection may change while the bar has the focus.
-  let started: { cell: CellAddress; original: string } | null = null;
-  const commit = (): void => {
-    if (started && bar.formula.value !== started.original) controller.store([{ ...started.cell, input: bar.formula.value }]);
-    started = null;
-  };
-  bar.formula.addEventListener("focus", () => {
-    const cell = controller.selection.active;
-    const isOpen = controller.editState.mode !== "ready";
-    started = { cell, original: editText(controller.source?.cellAt(cell.row, cell.column)) };
-    // A text that was begun in the cell continues in the bar.
-    if (isOpen) controller.edit({ kind: "cancel" });
-  });
-  bar.formula.addEventListener("blur", () => {
-    commit();
-    controller.redraw();
-  });
-  bar.formula.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
-    if (event.key === "Escape") started = null;
-    if (event.key === "Enter") {
-      commit();
-      controller.advance("rows", event.shiftKey ? -1 : 1);
-    }
-    if (event.key === "Enter" || event.key === "Escape") {
-      event.preventDefault();
-      editor.focus();
-    }
-  });
+  nameBox.addEventListener("focus", () => nameBox.select());
+  nameBox.addEventListener("blur", () => controller.redraw());
 }

@@ -1,3 +1,4 @@
+import type { Range, SheetSource } from "../data/types";
 import type { Controller } from "./controller";
 import { Body } from "./body";
 import { ColumnHeaders } from "./column-headers";
@@ -6,7 +7,8 @@ import type { Editor } from "./editor";
 import { ROW_HEIGHT } from "./limits";
 import type { Overlay } from "./overlay";
 import type { Scroller } from "./scroller";
-import { rowHeaderWidth, visibleRange, type View } from "./view";
+import { someCell } from "./selection";
+import { rowHeaderWidth, shownRanges, visibleRange, type View } from "./view";
 
 /** Draws headers, cells, selection and editor in the same frame from one view, so that they never drift apart. */
 export class Frame {
@@ -14,6 +16,8 @@ export class Frame {
   private readonly headers = new ColumnHeaders();
   private readonly body = new Body();
   private layoutKey = "";
+  private requestKey = "";
+  private requestedOf: SheetSource | null = null;
   view: View | null = null;
 
   constructor(
@@ -40,12 +44,25 @@ export class Frame {
     controller.setBodySize(clientWidth - headerWidth, clientHeight - ROW_HEIGHT);
     const { context, position, selection } = controller;
     const visible = visibleRange(position, context);
-    const isMoved = JSON.stringify(visible) !== JSON.stringify(this.view?.visible);
-    this.view = { source, context, position, selection, visible, headerWidth };
+    this.view = { source, context, position, selection, visible, headerWidth, dataVersion: controller.dataVersion };
     this.layout(this.view, clientWidth, clientHeight);
-    if (isMoved) source.request(visible);
-    for (const pane of [this.headers, this.body, this.overlay, this.editor]) pane.draw(this.view);
+    this.request(this.view);
+    for (const pane of [this.headers, this.body, this.editor]) pane.draw(this.view);
+    this.overlay.draw(this.view, controller.marks, controller.canEdit);
     return this.view;
+  }
+
+  /** A source loads one range at a time: that in view, then frozen rows, then that in view again. */
+  private request(view: View): void {
+    const { source } = view;
+    const isMissing = (range: Range) => someCell(range, (row, column) => !source.isLoaded(row, column));
+    const [frozen, scrolled] = shownRanges(view);
+    const wanted = scrolled && isMissing(frozen!) && !isMissing(scrolled) ? frozen! : view.visible;
+    const key = `${this.controller.loadVersion} ${source.sheet} ${JSON.stringify(wanted)}`;
+    if (key === this.requestKey && source === this.requestedOf) return;
+    this.requestKey = key;
+    this.requestedOf = source;
+    source.request(wanted);
   }
 
   sort(): void {

@@ -1,63 +1,83 @@
-import type { SheetSource } from "../data/types";
+import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { FormulaBar, SheetTabs, StatusLine } from "./bars";
-import { attachClipboard } from "./clipboard-events";
+import { Clipboard } from "./clipboard";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
-import { Controller } from "./controller";
+import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
+import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
-import { attachFormulaBar } from "./formula-events";
+import { FormulaBar } from "./formula-bar";
+import { FormulaAssist } from "./formula-assist";
+import { FormulaBarEvents } from "./formula-events";
+import { findLoaded, type FoundCells } from "./find";
+import { FindBar } from "./find-bar";
 import { Frame } from "./frame";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { textWidth } from "./measure";
-import { Menu } from "./menu";
+import { Menu, type MenuItem } from "./menu";
 import { Overlay } from "./overlay";
 import { Pointer } from "./pointer";
 import { Scroller } from "./scroller";
 import { currentRange, type Selection } from "./selection";
+import { StatusLine } from "./status-line";
 import { STYLE } from "./style";
 import { summaryText } from "./summary";
+import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
 const HELP =
-  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell. " +
+  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
 
 /**
  * `<cellar-grid>`: shows and edits a sheet.
  *
- * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `tab-leaves` lets Tab leave the grid at once.
- * Events: `cellar-selection` when the selection changes, `cellar-notice` with a message for the user.
+ * Attributes `no-formula-bar`, `no-status` and `no-tabs` hide parts; `no-sync-status` hides
+ * edits that wait and problems; `tab-leaves` lets Tab leave the grid at once.
+ * Events: `cellar-selection` when the selection changes, `cellar-notice` with a message for the user, `cellar-find` with
+ * the text to find: an app that asks the server calls `preventDefault` and later `showFound`.
  */
 export class CellarGrid extends HTMLElement {
-  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-tabs"];
+  static readonly observedAttributes = ["no-formula-bar", "no-status", "no-sync-status", "no-tabs"];
 
   private readonly root = this.attachShadow({ mode: "open" });
   private readonly controller = new Controller({
     invalidate: () => this.invalidate(),
-    notify: (message) => this.notify(message),
+    notify: (message, action) => this.notify(message, action),
+    editorText: () => this.editor.element.value,
     setEditorText: (text) => (this.editor.element.value = text),
     onSelectionChange: () => (this.isSelectionChanged = true),
   });
   private readonly bar = new FormulaBar();
   private readonly status = new StatusLine();
-  private readonly tabs = new SheetTabs((sheet) => this.controller.source?.selectSheet(sheet));
+  private readonly dialog = new ConfirmDialog();
+  private readonly tabs = new SheetTabs({
+    source: () => this.controller.source,
+    notify: (message) => this.notify(message),
+    confirm: (...question) => this.dialog.ask(...question),
+    openMenu: (items, at) => this.openMenuAt(items, at),
+  });
   private readonly announcer = new Announcer();
   private readonly overlay = new Overlay();
-  private readonly menu = new Menu(() => this.editor.focus());
+  private readonly menu = new Menu();
+  private readonly find = new FindBar(this.controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
   private readonly notice = make("div", "notice", { role: "status" });
   private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly commands = new CommandRunner(this.controller, this.menu, {
+  private readonly clipboard = new Clipboard(this.controller, (message, action) => this.notify(message, action));
+  private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
     notify: (message) => this.notify(message),
     focusNameBox: () => this.focusNameBox(),
+    toggleTrace: () => this.formulas.toggleTrace(),
+    openFind: () => this.find.open(),
     editorElement: () => this.editor.element,
     host: this,
   });
   private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
   private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
   private readonly observer = new ResizeObserver(() => this.invalidate());
+  private readonly formulas: FormulaAssist;
   private isSelectionChanged = false;
   private frameRequest = 0;
   private noticeTimer = 0;
@@ -71,15 +91,23 @@ export class CellarGrid extends HTMLElement {
     this.notice.hidden = true;
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
-    this.root.append(this.bar.element, this.scroller.element, foot, this.menu.element, this.notice, this.announcer.element, help);
-    new Pointer(this.controller, this.editor, this.overlay, {
+    this.root.append(this.bar.element, this.find.element, this.scroller.element, foot, this.menu.element, this.dialog.element, this.notice, this.announcer.element, help);
+    const pointer = new Pointer(this.controller, this.editor, this.overlay, {
       viewport: this.scroller.viewport,
       headerWidth: () => this.frame.headerWidth,
       fitColumn: (column) => this.fitColumn(column),
       openMenu: (x, y) => this.commands.openMenu(x, y),
     });
-    attachClipboard(this.editor.element, this.controller, (message) => this.notify(message));
-    attachFormulaBar(this.bar, this.controller, this.editor, (text) => this.goToText(text));
+    this.clipboard.attach(this.editor.element);
+    const { root, controller, editor, bar } = this;
+    const barEvents = new FormulaBarEvents(bar, controller, editor, {
+      goTo: (text) => this.goToText(text),
+      notify: (message) => this.notify(message),
+    });
+    this.formulas = new FormulaAssist(
+      { root, controller, editor, bar, barEvents },
+      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y), notify: (message) => this.notify(message) },
+    );
   }
 
   connectedCallback(): void {
@@ -98,6 +126,7 @@ export class CellarGrid extends HTMLElement {
     this.bar.element.hidden = this.hasAttribute("no-formula-bar");
     this.status.element.hidden = this.hasAttribute("no-status");
     this.tabs.element.hidden = this.hasAttribute("no-tabs");
+    this.status.isShowingSync = !this.hasAttribute("no-sync-status");
   }
 
   /** The data of the grid. The element does not close it. */
@@ -111,6 +140,37 @@ export class CellarGrid extends HTMLElement {
 
   get selection(): Selection {
     return this.controller.selection;
+  }
+
+  /** Highlighted cells. Marks move with inserted and deleted rows; the app removes them. */
+  get marks(): readonly Mark[] {
+    return this.controller.marks.get("app");
+  }
+
+  set marks(marks: readonly Mark[]) {
+    this.controller.marks.set("app", marks);
+    this.controller.redraw();
+  }
+
+  /** Rows at the start that do not scroll. At most half of the grid's height is used for them. */
+  get frozenRows(): number {
+    return this.controller.frozenRows;
+  }
+
+  set frozenRows(count: number) {
+    this.controller.frozenRows = Math.max(0, Math.floor(count) || 0);
+    this.controller.scroll({ kind: "resized" });
+  }
+
+  /** Shows what a search found. Call it again when the search has found more. */
+  showFound(found: FoundCells): void {
+    this.find.showFound(found);
+    this.synchronizeSoon();
+  }
+
+  /** Loads and keeps the widths of columns, for one spreadsheet. */
+  set columnWidths(store: ColumnWidthStore | null) {
+    this.controller.setWidthStore(store);
   }
 
   /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
@@ -137,12 +197,26 @@ export class CellarGrid extends HTMLElement {
     return isRange;
   }
 
+  private openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
+    const host = this.getBoundingClientRect();
+    const box = at.getBoundingClientRect();
+    this.menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
+  }
+
+  /** Asks the app, which asks the server and calls `preventDefault`; without it, searches the loaded cells. */
+  private search(text: string): void {
+    const event = new CustomEvent("cellar-find", { detail: { text }, cancelable: true });
+    const { source } = this.controller;
+    if (this.dispatchEvent(event) && source && this.frame.view) this.find.showFound(findLoaded(text, source, this.frame.view.visible));
+  }
+
   private invalidate(): void {
     if (this.frameRequest === 0) this.frameRequest = requestAnimationFrame(() => this.drawFrame());
   }
 
   private drawFrame(): void {
     this.frameRequest = 0;
+    this.formulas.update();
     const view = this.frame.draw();
     const { source } = this.controller;
     if (!view || !source) return;
@@ -151,11 +225,12 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
+    this.formulas.draw(view);
     this.status.draw(source.status, summaryText(view.selection, source, view.visible));
-    this.tabs.draw(source);
+    this.tabs.draw(source, this.controller.canEdit);
     if (!this.isSelectionChanged) return;
     this.isSelectionChanged = false;
-    this.announcer.announce(view.selection, source, this.controller.size);
+    this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
     this.dispatchEvent(new CustomEvent("cellar-selection", { detail: view.selection }));
   }
 
@@ -185,11 +260,21 @@ export class CellarGrid extends HTMLElement {
     this.bar.nameBox.select();
   }
 
-  private notify(message: string): void {
+  private notify(message: string, action?: NoticeAction): void {
     clearTimeout(this.noticeTimer);
-    this.notice.textContent = message;
+    this.notice.replaceChildren(message, ...(action ? [this.actionButton(action)] : []));
     this.notice.hidden = message === "";
-    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), NOTICE_MS);
+    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), action ? 4 * NOTICE_MS : NOTICE_MS);
     this.dispatchEvent(new CustomEvent("cellar-notice", { detail: message }));
+  }
+
+  private actionButton({ label, run }: NoticeAction): HTMLButtonElement {
+    const button = make("button", "", { type: "button" }, label);
+    button.addEventListener("click", () => {
+      this.notice.hidden = true;
+      run();
+      this.focus();
+    });
+    return button;
   }
 }

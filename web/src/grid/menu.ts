@@ -6,11 +6,20 @@ export interface MenuItem {
   run(): void;
 }
 
+export interface MenuPlace {
+  x: number;
+  y: number;
+  /** The menu stays inside the host. */
+  host: { width: number; height: number };
+  returnFocus(): void;
+}
+
 /** A context menu. Focus returns to the grid when it closes. */
 export class Menu {
-  readonly element = make("div", "menu", { role: "menu", "aria-label": "Cell actions" });
+  readonly element = make("div", "menu", { role: "menu", "aria-label": "Actions" });
+  private returnFocus: () => void = () => undefined;
 
-  constructor(private readonly onClose: () => void) {
+  constructor() {
     this.element.hidden = true;
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {
@@ -18,7 +27,8 @@ export class Menu {
     });
   }
 
-  open(items: readonly MenuItem[], x: number, y: number, width: number, height: number): void {
+  open(items: readonly MenuItem[], { x, y, host, returnFocus }: MenuPlace): void {
+    this.returnFocus = returnFocus;
     const buttons = items.map((item) => {
       const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
       button.disabled = item.isDisabled;
@@ -31,13 +41,13 @@ export class Menu {
     this.element.replaceChildren(...buttons);
     this.element.hidden = false;
     const { offsetWidth, offsetHeight } = this.element;
-    moveTo(this.element, Math.max(0, Math.min(x, width - offsetWidth)), Math.max(0, Math.min(y, height - offsetHeight)));
+    moveTo(this.element, Math.max(0, Math.min(x, host.width - offsetWidth)), Math.max(0, Math.min(y, host.height - offsetHeight)));
     this.enabledButtons()[0]?.focus();
   }
 
   private close(): void {
     this.element.hidden = true;
-    this.onClose();
+    this.returnFocus();
   }
 
   private enabledButtons(): HTMLButtonElement[] {

@@ -12,9 +12,11 @@ export interface ScrollPosition {
 export interface ScrollContext {
   rows: Axis;
   columns: Axis;
-  /** Size of the body without headers. */
+  /** Size of the part that scrolls: the body without headers and frozen rows. */
   width: number;
   height: number;
+  /** Rows at the start that do not scroll. Positions start after them. */
+  frozenRows: number;
 }
 
 export type ScrollAction =
@@ -36,7 +38,7 @@ export function scroll(position: ScrollPosition, action: ScrollAction, context: 
     case "by":
       return positionAt(x + action.x, y + action.y, context);
     case "dragRows":
-      return positionAt(x, offsetOfTrack(action.to, action.track), context);
+      return positionAt(x, frozenHeight(context) + offsetOfTrack(action.to, action.track), context);
     case "dragColumns":
       return positionAt(offsetOfTrack(action.to, action.track), y, context);
     case "goTo":
@@ -44,7 +46,7 @@ export function scroll(position: ScrollPosition, action: ScrollAction, context: 
     case "reveal":
       return positionAt(
         revealed(context.columns, action.column, x, context.width),
-        revealed(context.rows, action.row, y, context.height),
+        action.row < context.frozenRows ? y : revealed(context.rows, action.row, y, context.height),
         context,
       );
     case "resized":
@@ -62,14 +64,24 @@ export function columnOffset(position: ScrollPosition, context: ScrollContext): 
   return context.columns.offsetOf(position.column) + position.columnPixel;
 }
 
+export function frozenHeight(context: ScrollContext): number {
+  return context.rows.offsetOf(context.frozenRows);
+}
+
+/** Returns how far the rows scroll, in pixels. */
+export function rowTravel(context: ScrollContext): number {
+  return Math.max(0, maxOffset(context.rows, context.height) - frozenHeight(context));
+}
+
 /** Returns the largest offset: the last index ends at the end of the viewport. */
 export function maxOffset(axis: Axis, viewport: number): number {
   return Math.max(0, axis.length - viewport);
 }
 
 function positionAt(x: number, y: number, context: ScrollContext): ScrollPosition {
-  const top = clamp(y, maxOffset(context.rows, context.height));
-  const left = clamp(x, maxOffset(context.columns, context.width));
+  const start = frozenHeight(context);
+  const top = clamp(y, start, Math.max(start, maxOffset(context.rows, context.height)));
+  const left = clamp(x, 0, maxOffset(context.columns, context.width));
   const row = context.rows.indexAt(top);
   const column = context.columns.indexAt(left);
   return {
@@ -84,8 +96,8 @@ function clamped(position: ScrollPosition, context: ScrollContext): ScrollPositi
   return positionAt(columnOffset(position, context), rowOffset(position, context), context);
 }
 
-function clamp(offset: number, max: number): number {
-  return Math.max(0, Math.min(offset, max));
+function clamp(offset: number, min: number, max: number): number {
+  return Math.max(min, Math.min(offset, max));
 }
 
 /** Returns the nearest offset at which an index is fully visible, or its start if it is larger than the viewport. */

@@ -1,5 +1,5 @@
 import { make, resize } from "./dom";
-import { columnOffset, maxOffset, rowOffset, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
+import { columnOffset, frozenHeight, maxOffset, rowOffset, rowTravel, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
 import { trackLength, trackOfOffset, type Track } from "./track";
 
 const IDLE_MS = 150;
@@ -53,7 +53,7 @@ export class Scroller {
   /** Moves the scrollbar to where the position is. Not during a touch: Safari then drops the movement. */
   synchronize(position: ScrollPosition, context: ScrollContext): void {
     if (this.touches > 0 || this.isDragging) return;
-    const top = trackOfOffset(rowOffset(position, context), this.rowTrack(context));
+    const top = trackOfOffset(rowOffset(position, context) - frozenHeight(context), this.rowTrack(context));
     const left = trackOfOffset(columnOffset(position, context), this.columnTrack(context));
     if (Math.abs(top - this.element.scrollTop) >= 1) this.element.scrollTop = top;
     if (Math.abs(left - this.element.scrollLeft) >= 1) this.element.scrollLeft = left;
@@ -97,7 +97,7 @@ export class Scroller {
   }
 
   private rowTrack(context: ScrollContext): Track {
-    return { travel: this.element.scrollHeight - this.element.clientHeight, maxOffset: maxOffset(context.rows, context.height) };
+    return { travel: this.element.scrollHeight - this.element.clientHeight, maxOffset: rowTravel(context) };
   }
 
   private columnTrack(context: ScrollContext): Track {

@@ -7,6 +7,7 @@ export const STYLE = `
   --cellar-background: #ffffff; --cellar-text: #1b1f24; --cellar-muted: #57606a; --cellar-line: #d9dee3;
   --cellar-header: #f3f5f7; --cellar-header-selected: #d5e5f7; --cellar-accent: #0b62b8; --cellar-selected: #0b62b81f;
   --cellar-error: #b3261e; --cellar-pending: #8a4b00; --cellar-spill: #2f6b3a; --cellar-filled: #f2f8f3;
+  --cellar-mark-0: #8a4b00; --cellar-mark-1: #7a2fb0; --cellar-mark-2: #0b6b50; --cellar-mark-3: #a3155f; --cellar-mark-4: #1f5fae; --cellar-mark-5: #5d6400;
   --cellar-font: 13px/1.3 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
   display: flex; flex-direction: column; min-height: 200px; position: relative; overflow: hidden; contain: strict;
   background: var(--cellar-background); color: var(--cellar-text); font: var(--cellar-font); color-scheme: light dark;
@@ -15,6 +16,7 @@ export const STYLE = `
   :host {
     --cellar-background: #16191d; --cellar-text: #e4e8ec; --cellar-muted: #a3adb8; --cellar-line: #333a42;
     --cellar-header: #21262c; --cellar-header-selected: #24405f; --cellar-accent: #6cb0f5; --cellar-selected: #6cb0f526;
+    --cellar-mark-0: #f0b463; --cellar-mark-1: #cf9cf5; --cellar-mark-2: #62d1ac; --cellar-mark-3: #f58fc2; --cellar-mark-4: #86b9f7; --cellar-mark-5: #c9d160;
     --cellar-error: #ff8f87; --cellar-pending: #f0b463; --cellar-spill: #7fcb8e; --cellar-filled: #1b241e;
   }
 }
@@ -25,8 +27,11 @@ export const STYLE = `
 .viewport { position: sticky; top: 0; left: 0; overflow: hidden; contain: strict; cursor: cell; user-select: none; -webkit-user-select: none; }
 .grid, .header, .body, .header-row { position: absolute; top: 0; left: 0; width: 100%; height: 100%; }
 .header { height: 24px; overflow: hidden; z-index: 4; background: var(--cellar-header); }
-.body { top: 24px; height: auto; bottom: 0; overflow: hidden; }
+.body { top: 24px; height: auto; bottom: 0; overflow: hidden; z-index: 0; }
+.rows { position: absolute; top: 0; left: 0; width: 100%; height: 0; }
 .row { position: absolute; top: 0; left: 0; height: 24px; width: 100%; }
+.row.frozen { background: var(--cellar-background); z-index: 3; }
+.row.last-frozen .cell, .row.last-frozen .row-header { border-bottom-color: var(--cellar-muted); }
 .cells { position: absolute; top: 0; left: 0; }
 .cell, .column, .row-header, .corner { position: absolute; top: 0; left: 0; height: 24px; padding: 0 5px; line-height: 23px; white-space: pre;
   overflow: hidden; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
@@ -38,7 +43,7 @@ export const STYLE = `
 .cell.pending { color: var(--cellar-pending); }
 .cell.filled { background: var(--cellar-filled); }
 .cell.noted::after { content: ""; position: absolute; top: 0; right: 0; border: 4px solid transparent; border-top-color: var(--cellar-accent); border-right-color: var(--cellar-accent); }
-.cell.loading { background: linear-gradient(var(--cellar-line), var(--cellar-line)) 6px 50% / min(60%, 56px) 6px no-repeat; }
+.cell.loading { color: var(--cellar-muted); }
 .row-header, .column, .corner { background: var(--cellar-header); color: var(--cellar-muted); text-align: center; cursor: default; text-overflow: clip; }
 .row-header { z-index: 2; font-variant-numeric: tabular-nums; }
 .corner { z-index: 3; }
@@ -48,8 +53,22 @@ export const STYLE = `
 .resize:hover, .resize.active { background: linear-gradient(var(--cellar-accent), var(--cellar-accent)) right / 3px 100% no-repeat; }
 .overlay { position: absolute; overflow: hidden; pointer-events: none; z-index: 1; }
 .range, .active-cell, .spill, .fill-preview { position: absolute; top: 0; left: 0; }
-.range { background: var(--cellar-selected); outline: 1px solid var(--cellar-accent); outline-offset: -1px; }
+.range { background: var(--cellar-selected); border: 1px solid var(--cellar-accent); }
 .active-cell { border: 2px solid var(--cellar-accent); }
+.mark, .marks { position: absolute; top: 0; left: 0; }
+.marks { inset: 0; }
+.mark { --mark: var(--cellar-mark-0); border: 2px solid var(--mark); }
+.mark::before { content: ""; position: absolute; inset: 0; background: var(--mark); opacity: .16; }
+.mark.cut, .range.cut, .active-cell.cut, .spill.cut { border-top-color: transparent; }
+.mark.changed { border-width: 0 0 0 3px; }
+.mark.found { border-color: transparent; }
+.mark.found::before { opacity: .35; }
+.mark.dependent, .mark.reference { border-style: dashed; }
+.mark.person::before { opacity: 0; }
+.mark-label { position: absolute; right: -2px; bottom: 100%; padding: 0 5px; font-size: 11px; line-height: 15px; white-space: nowrap; background: var(--mark); color: var(--cellar-background); }
+.mark-label.inside { bottom: auto; top: -2px; }
+.color-1 { --mark: var(--cellar-mark-1); } .color-2 { --mark: var(--cellar-mark-2); } .color-3 { --mark: var(--cellar-mark-3); }
+.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
 .spill { border: 2px dotted var(--cellar-spill); }
 .fill-preview { border: 1px dashed var(--cellar-accent); }
 .fill-handle { position: absolute; top: 0; left: 0; width: 9px; height: 9px; background: var(--cellar-accent); border: 1px solid var(--cellar-background);
@@ -63,23 +82,43 @@ export const STYLE = `
 .bar { display: flex; align-items: stretch; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-background); }
 .bar input { font: inherit; color: inherit; background: transparent; border: 0; padding: 6px 8px; min-width: 0; outline: none; }
 .bar input:focus-visible { box-shadow: inset 0 0 0 2px var(--cellar-accent); }
+.find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
+.find input { flex: 0 1 260px; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
+.find-count { flex: 1; color: var(--cellar-muted); }
 .name-box { width: 120px; border-right: 1px solid var(--cellar-line) !important; }
 .formula { flex: 1; }
 .foot { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; border-top: 1px solid var(--cellar-line); background: var(--cellar-header); color: var(--cellar-muted); }
-.tabs { display: flex; overflow-x: auto; max-width: 100%; }
-.tabs button, .menu button { font: inherit; color: inherit; background: none; border: 0; padding: 7px 12px; cursor: pointer; white-space: nowrap; }
+.tab-bar { display: flex; max-width: 100%; min-width: 0; position: relative; }
+.tabs { display: flex; overflow-x: auto; min-width: 0; }
+.rename { position: absolute; top: 0; bottom: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 2px solid var(--cellar-accent); padding: 0 10px; outline: none; }
+.tab-bar button, .find button, .menu button, .dialog button { font: inherit; color: inherit; background: none; border: 0; padding: 7px 12px; cursor: pointer; white-space: nowrap; }
 .tabs button { border-right: 1px solid var(--cellar-line); }
 .tabs button[aria-selected="true"] { background: var(--cellar-background); color: var(--cellar-text); box-shadow: inset 0 2px var(--cellar-accent); }
 button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: -2px; }
-.status { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
+.status { display: flex; flex-wrap: wrap; min-width: 0; overflow-wrap: anywhere; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
 .status .problem { color: var(--cellar-error); }
 .status .waiting { color: var(--cellar-pending); }
 .notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
   background: var(--cellar-text); color: var(--cellar-background); z-index: 6; }
-.menu { position: absolute; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
+.notice button { margin-left: 12px; font: inherit; color: inherit; background: none; border: 1px solid; border-radius: 4px; cursor: pointer; }
+.dialog { max-width: min(420px, 90%); padding: 16px 20px; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 8px; font: inherit; }
+.dialog::backdrop { background: #0006; }
+.dialog h2 { margin: 0; font-size: 16px; overflow-wrap: anywhere; }
+.dialog-buttons { display: flex; justify-content: flex-end; gap: 8px; }
+.dialog button { border: 1px solid var(--cellar-line); border-radius: 6px; }
+.dialog .danger { background: var(--cellar-error); color: var(--cellar-background); }
+.menu { position: absolute; max-height: 100%; overflow-y: auto; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
 .menu button { display: block; width: 100%; text-align: left; }
 .menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
 .menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (forced-colors: active) { .active-cell, .range { outline-color: Highlight; border-color: Highlight; } }
+@media (forced-colors: active) {
+  .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }
+  .range, .mark { forced-color-adjust: none; background: none; }
+  .mark[class] { border: 3px double Highlight; }
+  .mark-label { --mark: Highlight; color: HighlightText; }
+  .fill-handle { background: Highlight; forced-color-adjust: none; }
+  .column.selected, .row-header.selected, .tab-bar [aria-selected="true"] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+  .cell.stale { text-decoration: underline dotted; }
+}
 `;

@@ -1,6 +1,6 @@
 import type { Range, SheetSource } from "../data/types";
 import { BLANK_COLUMNS, BLANK_ROWS, MAX_COLUMNS, MAX_DRAWN_COLUMNS, MAX_DRAWN_ROWS, MAX_ROWS, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
-import type { ScrollContext, ScrollPosition } from "./scroll";
+import { frozenHeight, type ScrollContext, type ScrollPosition } from "./scroll";
 import type { GridSize, Selection } from "./selection";
 
 /** What is drawn in one frame. Every pane draws the same view. */
@@ -12,6 +12,8 @@ export interface View {
   /** Rows and columns that are at least partly visible. */
   visible: Range;
   headerWidth: number;
+  /** Changes whenever cells do. */
+  dataVersion: number;
 }
 
 /** Returns the size of the grid: the sheet, and blank rows and columns after its last cell and after the active cell. */
@@ -39,9 +41,15 @@ export function rowHeaderWidth(lastVisibleRow: number): number {
   return Math.max(44, String(lastVisibleRow + 1).length * 8 + 16);
 }
 
+/** Returns the ranges that are at least partly visible: frozen rows, and the part that scrolls. */
+export function shownRanges({ visible, context }: View): Range[] {
+  return context.frozenRows > 0 ? [{ ...visible, firstRow: 0, rowCount: context.frozenRows }, visible] : [visible];
+}
+
 /** Returns the distance of a row's top from the top of the body. */
 export function rowTop(row: number, view: View): number {
-  return (row - view.position.row) * ROW_HEIGHT - view.position.rowPixel;
+  if (row < view.context.frozenRows) return row * ROW_HEIGHT;
+  return frozenHeight(view.context) + (row - view.position.row) * ROW_HEIGHT - view.position.rowPixel;
 }
 
 /** Returns the distance of a column's start from the start of the body. */

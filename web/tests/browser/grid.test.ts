@@ -1,59 +1,19 @@
-import { createServer, type Server } from "node:http";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { existsSync } from "node:fs";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { focused, formula, goTo, hasBrowser, LAST_ROW, name, row, startGridBrowser, topRow, type GridBrowser } from "./grid-page";
 
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-const LAST_ROW = String(2 ** 30);
-const TYPES: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
-// No inline style or script: the element has to work under the policy of the page that Cellar serves.
-const POLICY = "default-src 'self'; frame-ancestors 'none'";
+let chromium: GridBrowser;
 
-let server: Server;
-let browser: Browser;
-let address: string;
-
-// Browsers differ between machines; a machine without one skips these tests.
-describe.skipIf(!existsSync(CHROMIUM))("cellar-grid in Chromium", { timeout: 60_000 }, () => {
+describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () => {
   beforeAll(async () => {
-    const root = new URL("../../", import.meta.url);
-    server = createServer((request, response) => {
-      const path = request.url!.slice(1);
-      readFile(new URL(path, root)).then(
-        (body) => response.writeHead(200, { "content-type": TYPES[path.split(".").pop()!] ?? "text/plain", "content-security-policy": POLICY }).end(body),
-        () => response.writeHead(404).end(),
-      );
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const bound = server.address();
-    address = `http://127.0.0.1:${typeof bound === "object" && bound ? bound.port : 0}/examples/fake.html`;
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"], ignoreDefaultArgs: ["--hide-scrollbars"] });
+    chromium = await startGridBrowser();
   }, 60_000);
+  afterAll(() => chromium?.close());
 
-  afterAll(async () => {
-    await browser?.close();
-    server?.close();
-  });
-
-  async function open(options: Parameters<Browser["newPage"]>[0] = {}): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-    page.on("pageerror", (error) => { throw error; });
-    await page.goto(address);
-    await page.locator(".cell", { hasText: "Column 1" }).first().waitFor();
-    return page;
-  }
-
-  const row = (page: Page, number: string) => page.locator(".row:visible .row-header", { hasText: new RegExp(`^${number}$`) });
-  const topRow = (page: Page) =>
-    page.locator(".row:visible .row-header").evaluateAll((all) => Math.min(...all.map((one) => Number(one.textContent))));
-  const focusGrid = (page: Page) => page.mouse.click(100, 100);
-  const goTo = async (page: Page, text: string) => {
-    await page.locator(".name-box").fill(text);
-    await page.locator(".name-box").press("Enter");
-  };
-  const formula = (page: Page) => page.locator(".formula").inputValue();
+  const open = (options?: BrowserContextOptions) => chromium.open(options);
+  const focusGrid = (page: Awaited<ReturnType<typeof open>>) => page.mouse.click(100, 100);
 
   test.each([0.5, 0.67, 1.1, 2])("reaches the last row and the first at zoom %d", async (zoom) => {
     // Page zoom: fewer or more CSS pixels of another device pixel ratio.
@@ -114,10 +74,7 @@ describe.skipIf(!existsSync(CHROMIUM))("cellar-grid in Chromium", { timeout: 60_
   });
 
   test("copies and pastes, keeps formulas relative, and treats foreign formulas as text", async () => {
-    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], viewport: { width: 1280, height: 800 } });
-    const page = await context.newPage();
-    await page.goto(address);
-    await page.locator(".cell", { hasText: "Column 1" }).first().waitFor();
+    const page = await open({ permissions: ["clipboard-read", "clipboard-write"] });
     await goTo(page, "N2");
     await page.keyboard.type("=C2*2");
     await page.keyboard.press("Enter");
@@ -132,7 +89,7 @@ describe.skipIf(!existsSync(CHROMIUM))("cellar-grid in Chromium", { timeout: 60_
     await page.keyboard.press("Control+v");
     await page.locator(".notice", { hasText: "pasted as text" }).waitFor();
     await expect.poll(() => formula(page)).toBe("'=HYPERLINK(1)");
-    await context.close();
+    await page.close();
   });
 
   test("types, edits with F2, cancels, and composes with an input method", async () => {
@@ -178,14 +135,13 @@ describe.skipIf(!existsSync(CHROMIUM))("cellar-grid in Chromium", { timeout: 60_
 
   test("Tab moves between cells, and leaves the grid after Escape", async () => {
     const page = await open();
-    const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.className ?? "none");
     await goTo(page, "B2");
     await page.keyboard.press("Tab");
-    await expect.poll(() => page.locator(".name-box").inputValue()).toBe("C2");
-    expect(await focused()).toContain("editor");
+    await expect.poll(() => name(page)).toBe("C2");
+    expect(await focused(page)).toContain("editor");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Tab");
-    expect(await focused()).not.toContain("editor");
+    expect(await focused(page)).not.toContain("editor");
     await page.close();
   });
 

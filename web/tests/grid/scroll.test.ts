@@ -8,7 +8,7 @@ import { offsetOfTrack, trackLength, trackOfOffset } from "../../src/grid/track"
 const VIEWPORT = 600;
 
 function contextOf(rowCount: number): ScrollContext {
-  return { rows: new Axis(rowCount, 24), columns: new Axis(100, 100), width: 800, height: VIEWPORT };
+  return { rows: new Axis(rowCount, 24), columns: new Axis(100, 100), width: 800, height: VIEWPORT, frozenRows: 0 };
 }
 
 function trackOf(context: ScrollContext, maxLength: number) {

@@ -33,7 +33,7 @@ fn reply(ids: &[u64], head: u32) -> AppendReply {
         reversal: None,
     };
     let results = ids.iter().map(result).collect();
-    AppendReply { results, head: at(head), entries: Vec::new(), next: None }
+    AppendReply { client_key: None, results, head: at(head), entries: Vec::new(), next: None }
 }
 
 fn request(state: &OutboxState) -> AppendRequest {

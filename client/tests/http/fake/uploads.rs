@@ -95,6 +95,12 @@ impl Inner {
             }
         };
         let head = self.head(id).head;
-        Ok(AppendReply { results: vec![result], head, entries: Vec::new(), next: None })
+        Ok(AppendReply {
+            client_key: None,
+            results: vec![result],
+            head,
+            entries: Vec::new(),
+            next: None,
+        })
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::EntryView;
+use super::{EntryView, client_key};
+use cellar_base::identity::ClientKey;
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection};
 use cellar_sheet::workbook::ReversalReport;
@@ -49,6 +50,11 @@ pub struct SentMutation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AppendReply {
+    /// `client_key` of the entries of this client, as 16 hexadecimal digits, so that the client
+    /// recognizes its own entries. Absent in replies of older servers.
+    #[serde(default, with = "client_key", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
+    pub client_key: Option<ClientKey>,
     /// Results of the mutations, in request order.
     pub results: Vec<AppendedMutation>,
     /// Latest position known to the server. It is not before the position of any result.

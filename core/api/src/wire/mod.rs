@@ -7,6 +7,7 @@ mod cell_history;
 mod cells;
 mod chunks;
 mod client_key;
+mod config;
 mod create;
 mod entries;
 mod feed;
@@ -20,6 +21,7 @@ mod problem;
 mod search;
 mod stats;
 mod sync;
+mod trace;
 mod uploads;
 mod webhook;
 
@@ -34,6 +36,7 @@ pub use cell_history::{
 pub use cellar_sheet::workbook::{CellAt, ReversalCounts, ReversalReport};
 pub use cells::{CellsReply, ReplyFormats};
 pub use chunks::{ChunksReply, ChunksRequest};
+pub use config::{LoginIssuer, StackConfig};
 pub use create::{CreateReply, CreateRequest, Head, Poke};
 pub use entries::{
     EntriesReply, EntryKind, EntryView, ExternalBody, LoadReply, MutationView, NamedSheet,
@@ -61,6 +64,7 @@ pub use sync::{
     PushRequest, PushResponse, PushStatus, PushedMutation, PushedResult, SyncError,
     SyncErrorResponse,
 };
+pub use trace::{TraceReply, TracedArea, TracedCell};
 pub use uploads::{CompleteRequest, NotASha256, UploadReply, UploadRequest, parse_sha256};
 
 pub use webhook::WebhookDelivery;

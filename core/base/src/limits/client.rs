@@ -39,3 +39,5 @@ pub const POLL_MIN_MS: u64 = 1_000;
 pub const POLL_MAX_MS: u64 = 60_000;
 /// Maximum number of formulas that a trace of a cell lists.
 pub const MAX_TRACED_FORMULAS: usize = 1_000;
+/// Maximum number of areas read by a cell that a trace on the server lists.
+pub const MAX_TRACED_AREAS: usize = 1_000;

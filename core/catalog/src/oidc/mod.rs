@@ -47,6 +47,15 @@ pub struct OidcIssuer {
     /// Highest role that a token of this issuer can grant on any spreadsheet. The default is owner.
     #[serde(default = "default_max_role", skip_serializing_if = "is_default_max_role")]
     pub max_role: Role,
+    /// Id of the page at the issuer. If `None`, the page offers no login at this issuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Name of the issuer on the page. The default is the host of the issuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// URL from which the page fetches tokens, required if its origin is not that of the issuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_url: Option<String>,
 }
 
 fn default_subject_claim() -> String {
@@ -105,7 +114,7 @@ mod tests {
         assert_eq!(issuer.discovery_url(), discovery);
         let again = serde_json::to_string(&issuer).unwrap();
         assert_eq!(serde_json::from_str::<OidcIssuer>(&again).unwrap(), issuer);
-        let all = r#"{"issuer":"i","audience":"a","algorithm":"ES256","keys_url":"u","subject_claim":"email","max_role":"viewer"}"#;
+        let all = r#"{"issuer":"i","audience":"a","algorithm":"ES256","keys_url":"u","subject_claim":"email","max_role":"viewer","client_id":"c","name":"n","token_url":"t"}"#;
         let issuer: OidcIssuer = serde_json::from_str(all).unwrap();
         assert_eq!(serde_json::to_string(&issuer).unwrap(), all);
         for wrong in [

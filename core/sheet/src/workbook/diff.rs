@@ -38,13 +38,25 @@ pub struct CellAt {
     /// Why the formula was not calculated, or which cells form a cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Text that the cell displays in its number format. Present if the request asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 impl CellAt {
     /// Creates a cell whose value is its own and not stale.
     #[must_use]
     pub fn new(row: u32, column: u32, cell: Cell) -> Self {
-        Self { row, column, cell, stale: false, filled_by: None, fills: None, note: None }
+        Self {
+            row,
+            column,
+            cell,
+            stale: false,
+            filled_by: None,
+            fills: None,
+            note: None,
+            text: None,
+        }
     }
 
     /// Returns the reference of the cell, such as `B3`.

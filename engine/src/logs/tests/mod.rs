@@ -100,7 +100,14 @@ fn request(client: u8, ack: u64, id: u64, base: Position, text: &str) -> Request
 
 pub(crate) fn everything(at: Option<Position>) -> CellsQuery {
     let rectangle = Rectangle::EVERYTHING;
-    CellsQuery { sheet: SheetName::First, rectangle, at, from: None, min_position: None }
+    CellsQuery {
+        sheet: SheetName::First,
+        rectangle,
+        at,
+        from: None,
+        min_position: None,
+        with_texts: false,
+    }
 }
 
 async fn texts(logs: &Logs, at: Option<Position>) -> Vec<String> {

@@ -117,8 +117,14 @@ impl World {
             let first = CellName { row: 0, column: 0 };
             let last = CellName { row: MAX_ROWS - 1, column: MAX_COLUMNS - 1 };
             let rectangle = Rectangle { first, last };
-            let query =
-                CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: None };
+            let query = CellsQuery {
+                sheet: SheetName::First,
+                rectangle,
+                at,
+                from,
+                min_position: None,
+                with_texts: false,
+            };
             let read = logs.cells(log(), &query).await.unwrap();
             cells.extend(read.cells.into_iter().map(|c| ((c.row, c.column), c.cell)));
             from = read.next;
@@ -318,7 +324,14 @@ async fn missing_and_damaged_chunks_are_reported_and_other_chunks_stay_readable(
     let first = CellName { row: 0, column: 0 };
     let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
     let (at, from, seen) = (None, None, None);
-    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
+    let query = CellsQuery {
+        sheet: SheetName::First,
+        rectangle,
+        at,
+        from,
+        min_position: seen,
+        with_texts: false,
+    };
     let error = world.logs().cells(log(), &query).await.unwrap_err();
     assert!(error.to_string().contains("the log still has all data"), "{error}");
     // No data is lost, since the log is complete and a rebuild stores the chunks again.
@@ -413,7 +426,14 @@ async fn a_reader_of_a_lost_root_finds_the_rebuilt_root() {
     let first = CellName { row: 0, column: 0 };
     let rectangle = Rectangle { first, last: CellName { row: 9, column: 9 } };
     let (at, from, seen) = (None, None, None);
-    let query = CellsQuery { sheet: SheetName::First, rectangle, at, from, min_position: seen };
+    let query = CellsQuery {
+        sheet: SheetName::First,
+        rectangle,
+        at,
+        from,
+        min_position: seen,
+        with_texts: false,
+    };
     let before = reader.open_view(log(), None, None).await.unwrap().position;
     delete_all(&world, "").await;
     let error = reader.cells(log(), &query).await.unwrap_err().to_string();

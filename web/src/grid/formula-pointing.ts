@@ -1,0 +1,92 @@
+import { rangeName } from "./address";
+import { caretOf, editedFormula, typeOver, type EditedField, type FieldContext } from "./formula-field";
+import { cycleReferences, pointPlace, type Span } from "./formula-point";
+import { COLUMN_WIDTH, ROW_HEIGHT } from "./limits";
+import { navigate, type Direction, type NavigationContext } from "./navigation";
+import { currentRange, selectCell, type Selection } from "./selection";
+
+interface Pointed {
+  element: HTMLTextAreaElement;
+  span: Span;
+  text: string;
+  /** The cells that the reference names, and the end that arrow keys move. */
+  selection: Selection;
+}
+
+const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
+
+/** Writes references to the cells that the user points at with arrow keys, and changes their `$` with F4. */
+export class FormulaPointing {
+  private last: Pointed | null = null;
+
+  constructor(private readonly context: FieldContext) {}
+
+  /** The reference that was pointed at, as long as the caret is still behind it. */
+  get pointed(): Pointed | null {
+    const { last } = this;
+    const field = editedFormula(this.context)?.element;
+    if (!last || last.element !== field) return null;
+    const caret = caretOf(field);
+    const isUnchanged = caret.start === caret.end && caret.end === last.span.end && field.value.slice(last.span.start, last.span.end) === last.text;
+    return isUnchanged ? last : null;
+  }
+
+  /** Writes a reference to the selected cells. Returns false if none may stand at the caret. */
+  point(selection: Selection, isReplacing: boolean): boolean {
+    const field = editedFormula(this.context);
+    if (!field) return false;
+    const { element } = field;
+    const place = pointPlace(element.value, caretOf(element), this.pointed?.span ?? null, isReplacing);
+    if (!place) return false;
+    const { size } = this.context.controller;
+    const text = rangeName(currentRange(selection), size.rows, size.columns);
+    typeOver(element, place, text);
+    this.last = { element, span: { start: place.start, end: place.start + text.length }, text, selection };
+    return true;
+  }
+
+  /** Adds a `,` after the pointed reference, so that the next one becomes another argument. */
+  separate(): void {
+    const { pointed } = this;
+    if (pointed) typeOver(pointed.element, { start: pointed.span.end, end: pointed.span.end }, ",");
+  }
+
+  /** Returns whether the key was used. */
+  handleKey(event: KeyboardEvent): boolean {
+    const field = editedFormula(this.context);
+    if (!field || event.altKey || event.metaKey) return false;
+    if (event.key === "F4" && !event.ctrlKey && !event.shiftKey) return this.cycle(field.element);
+    const direction = ARROWS[event.key];
+    return direction !== undefined && this.move(field, direction, event);
+  }
+
+  private move(field: EditedField, direction: Direction, event: KeyboardEvent): boolean {
+    const { pointed } = this;
+    const canStart = field.isPointing && !event.shiftKey;
+    if (!pointed && !canStart) return false;
+    const from = pointed?.selection ?? selectCell(field.cell.row, field.cell.column);
+    const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, this.navigation());
+    if (!this.point(next, false)) return false;
+    this.context.controller.scroll({ kind: "reveal", ...next.head });
+    return true;
+  }
+
+  private cycle(element: HTMLTextAreaElement): boolean {
+    const edited = cycleReferences(element.value, caretOf(element));
+    if (!edited) return true;
+    typeOver(element, { start: 0, end: element.value.length }, edited.text);
+    element.setSelectionRange(edited.selection.start, edited.selection.end);
+    return true;
+  }
+
+  private navigation(): NavigationContext {
+    const { source, size, context } = this.context.controller;
+    const hasValue = (row: number, column: number): boolean | null => {
+      const cell = source?.cellAt(row, column);
+      if (cell) return cell.value !== null;
+      return source?.isLoaded(row, column) ? false : null;
+    };
+    const page = { rows: Math.floor(context.height / ROW_HEIGHT), columns: Math.floor(context.width / COLUMN_WIDTH) };
+    return { size, extent: source?.extent ?? { rows: 0, columns: 0 }, page, hasValue };
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Imports csv and tsv files as new spreadsheets, with the results of `cellar import`. The cells are
+ * sent as the objects of large entries. An import that failed continues where it stopped if the same
+ * file is imported again; no cell is sent twice, and no second spreadsheet is created.
+ */
+
+import { AbortedError } from "../data/api-error";
+import { grouped, ImportError } from "./csv/errors";
+import { cellsOf, survey, type OnStep, type Survey } from "./csv/csv-file";
+import { readStart } from "./csv/text-input";
+import { createdOf } from "./decode";
+import type { StackClient } from "./http";
+import { sendRepeatedly } from "./repeat";
+import { deleteSpreadsheet } from "./status";
+import { CellSender } from "./send-cells";
+
+export { ImportError };
+
+export const MAX_IMPORT_BYTES = 100 * 1024 * 1024;
+export const MAX_IMPORT_CELLS = 2_000_000;
+const MAX_NAME_BYTES = 256;
+
+export interface ImportProgress {
+  step: "reading" | "sending";
+  done: number;
+  total: number;
+}
+
+export interface Imported {
+  id: string;
+  rows: number;
+  columns: number;
+  cells: number;
+  /** How the file was read, as far as it is not the usual way. */
+  notes: string[];
+}
+
+export interface ImportOptions {
+  signal?: AbortSignal;
+  /** By default, the name of the file without its extension. */
+  name?: string;
+}
+
+/** What is known of an import that has not ended. */
+interface Started {
+  stackUrl: string;
+  nonce: string;
+  sender?: CellSender;
+  id?: string;
+}
+
+const started = new WeakMap<File, Started>();
+
+export async function importFile(
+  file: File,
+  stack: StackClient,
+  progress: (progress: ImportProgress) => void = () => undefined,
+  { signal, name = nameOf(file) }: ImportOptions = {},
+): Promise<Imported> {
+  await refuseOtherFiles(file);
+  const state = stateOf(file, stack.url);
+  try {
+    const found = await survey(
+      file,
+      { delimiter: /\.(tsv|tab)$/i.test(file.name) ? "\t" : undefined, maxCells: MAX_IMPORT_CELLS, tooManyCells },
+      pausing(signal, (done) => progress({ step: "reading", done, total: file.size })),
+    );
+    const id = await send(file, stack, { found, state, name, signal, progress });
+    started.delete(file);
+    return { id, rows: found.rows, columns: found.columns, cells: found.cells, notes: notesOf(found) };
+  } catch (error) {
+    if (!(error instanceof AbortedError)) throw error;
+    await discard(stack, file, state);
+    throw error;
+  }
+}
+
+function stateOf(file: File, stackUrl: string): Started {
+  const known = started.get(file);
+  const state = known?.stackUrl === stackUrl ? known : { stackUrl, nonce: crypto.randomUUID() };
+  started.set(file, state);
+  return state;
+}
+
+/** A cancelled import leaves no spreadsheet behind; as any deleted one, it can be recovered. */
+async function discard(stack: StackClient, file: File, { id }: Started): Promise<void> {
+  started.delete(file);
+  if (id !== undefined) await deleteSpreadsheet(stack, id).catch(() => undefined);
+}
+
+async function refuseOtherFiles(file: File): Promise<void> {
+  const command = `cellar import '${file.name.replaceAll("'", "'\\''")}'`;
+  if (/\.(xlsx|xlsm|xlsb|xls|ods)$/i.test(file.name) || (await readStart(file)).isZip) {
+    throw new ImportError(`${file.name} is a workbook, which the page does not read. Import it with: ${command}`);
+  }
+  if (file.size > MAX_IMPORT_BYTES) {
+    throw new ImportError(
+      `${file.name} has ${grouped(file.size)} bytes; the page imports at most ${grouped(MAX_IMPORT_BYTES)}. ` +
+        `Import it with: ${command}`,
+    );
+  }
+}
+
+function tooManyCells(): ImportError {
+  return new ImportError(
+    `The file has more than ${grouped(MAX_IMPORT_CELLS)} cells, the most that the page imports. ` +
+      "Import it with: cellar import FILE",
+  );
+}
+
+const EXTENSION = /(.)\.[^.]*$/;
+const FIRST_SHEET_NAME = "Sheet1";
+const MAX_SHEET_NAME_CHARACTERS = 31;
+
+/** Converts the name of a file to one of a sheet, as `cellar import` does. */
+function sheetNameFrom(text: string): string {
+  const trimmed = (name: string) => name.replace(/^['\s]+|['\s]+$/gu, "");
+  const characters = [...trimmed(text).replace(/[[\]:*?/\\\p{Cc}]/gu, "_")].slice(0, MAX_SHEET_NAME_CHARACTERS);
+  const name = trimmed(characters.join(""));
+  return name === "" ? FIRST_SHEET_NAME : name;
+}
+
+/** Returns an empty text if the name of the file is not one of a spreadsheet. */
+function nameOf(file: File): string {
+  const name = file.name.replace(EXTENSION, "$1");
+  const isName = name.trim() === name && new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
+  return isName ? name : "";
+}
+
+/** Lets the page draw between the steps, and ends a cancelled import. */
+function pausing(signal: AbortSignal | undefined, report: (readBytes: number) => void): OnStep {
+  const PAUSE_AFTER_MS = 12;
+  let sinceMs = performance.now();
+  return async (readBytes) => {
+    if (signal?.aborted === true) throw new AbortedError("the import was cancelled");
+    if (performance.now() - sinceMs < PAUSE_AFTER_MS) return;
+    report(readBytes);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    sinceMs = performance.now();
+  };
+}
+
+interface Sending {
+  found: Survey;
+  state: Started;
+  name: string;
+  signal: AbortSignal | undefined;
+  progress: (progress: ImportProgress) => void;
+}
+
+async function send(file: File, stack: StackClient, sending: Sending): Promise<string> {
+  const { found, state, name, signal, progress } = sending;
+  const body = name === "" ? { nonce: state.nonce } : { nonce: state.nonce, name };
+  const created = await sendRepeatedly(stack, { path: "/spreadsheets", body, decode: createdOf, signal });
+  state.id = created.id;
+  const sender = (state.sender ??= new CellSender(stack, created));
+  sender.restart(stack);
+  const report = (done: number) => progress({ step: "sending", done, total: found.cells });
+  const onStep = pausing(signal, () => report(sender.sentCells));
+  report(0);
+  const sheetName = sheetNameFrom(file.name.replace(EXTENSION, "$1"));
+  if (sheetName !== FIRST_SHEET_NAME) await sender.nameSheet(sheetName, signal);
+  for await (const cells of cellsOf(file, found, onStep)) {
+    for (const batch of sender.add(cells)) {
+      await sender.send(batch, signal);
+      report(sender.sentCells);
+    }
+  }
+  await sender.send(sender.rest(), signal);
+  report(found.cells);
+  return created.id;
+}
+
+const DELIMITER_NAMES: Record<string, string> = { ";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma" };
+
+function notesOf({ delimiter, encoding, columns }: Survey): string[] {
+  const notes: string[] = [];
+  if (delimiter !== ",") notes.push(`The fields are separated by: ${DELIMITER_NAMES[delimiter] ?? delimiter}.`);
+  if (encoding !== "utf-8") notes.push(`The file was read as ${encoding}, because it is not UTF-8.`);
+  if (columns === 1) notes.push("The file has only one column. Check its delimiter if it should have more.");
+  return notes;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { NO_FAULTS, OFFLINE } from "./faults";
+import { LOST_REQUESTS } from "./guard";
+import { describeInBrowser, openPlain } from "./harness";
+import { expectEachOnceInOrder, readCells, readLog } from "./log";
+import { SheetPage } from "./sheet-page";
+
+const EDITS = 1_000;
+
+describeInBrowser("edits without a server", (harness) => {
+  test("1,000 edits are sent after a reload: each once, in order", { timeout: 180_000 }, async () => {
+    harness.guard.allow(LOST_REQUESTS);
+    const spreadsheet = await harness.stack.create("offline");
+    const proxy = await harness.proxy();
+    const page = await openPlain(harness, await harness.newContext(), spreadsheet, proxy);
+    const sheet = new SheetPage(page);
+    await sheet.goTo("A1");
+    proxy.faults.plan = OFFLINE;
+    for (let edit = 1; edit <= EDITS; edit++) {
+      await page.keyboard.insertText(String(edit));
+      await page.keyboard.press("Enter");
+    }
+    await expect.poll(async () => (await sheet.status()).pending).toBe(EDITS);
+    await sheet.cell("1000").waitFor();
+    expect(await readLog(harness.stack, spreadsheet)).toEqual([]);
+    await page.reload();
+    await page.waitForTimeout(500);
+    proxy.faults.plan = NO_FAULTS;
+    await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 60_000 }).toBe(EDITS);
+    await sheet.saved();
+    const log = await readLog(harness.stack, spreadsheet);
+    expectEachOnceInOrder(log);
+    expect(log.map(({ op }) => op)).toEqual(
+      Array.from({ length: EDITS }, (_, row) => ({ setCells: { sheet: 0, cells: [{ row, column: 0, value: row + 1 }] } })),
+    );
+    const expected = Object.fromEntries(Array.from({ length: EDITS }, (_, row) => [`${row},0`, String(row + 1)]));
+    expect(await readCells(harness.stack, spreadsheet)).toEqual(expected);
+    await expect.poll(() => sheet.cells()).toEqual(expected);
+  });
+});
