@@ -66,6 +66,11 @@ export class Api {
     return head;
   }
 
+  /** Streams server-sent events that contain the newest position. */
+  pokes(signal: AbortSignal): AsyncGenerator<string> {
+    return this.#http.stream(`${this.#path}/pokes`, signal);
+  }
+
   /** Reads all pages of a range at one position. */
   async cells(query: CellsQuery): Promise<wire.CellsReply> {
     let merged: wire.CellsReply | null = null;

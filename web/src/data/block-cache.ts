@@ -138,7 +138,7 @@ function isUnmoved(block: Block, axis: Axis, map: AxisMap): boolean {
 function markInsertedBlank(block: Block, axis: Axis, map: AxisMap): void {
   const { first, count } = lineSpan(block, axis);
   for (let line = first; line < Math.min(first + count, map.limit); line += 1) {
-    // What moved in from beyond the end of the sheet by a delete is blank, too.
+    // What moved in from beyond the end of the sheet by a delete is also blank.
     if (map.source(line) !== undefined) continue;
     if (axis === "rows") block.markRowLoaded(line);
     else for (let row = 0; row < BLOCK_ROWS; row += 1) block.markLoaded(block.firstRow + row, line);

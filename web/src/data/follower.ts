@@ -18,6 +18,9 @@ export interface FollowerEvents {
 export type CatchUp = "current" | "changed" | "reload";
 
 export class Follower {
+  /** A position that the server has announced, so that the next request need not ask for it. */
+  announced = 0;
+
   constructor(
     private readonly api: Api,
     private readonly state: CanonicalState,
@@ -27,6 +30,9 @@ export class Follower {
   /** Applies all new entries. "reload" means that the state must be loaded from scratch. */
   async catchUp(signal: AbortSignal): Promise<CatchUp> {
     try {
+      const isNews = this.announced > this.state.position;
+      this.announced = 0;
+      if (isNews) return await this.#readEntries(signal);
       const { head, incarnation } = await this.api.head(signal);
       if (incarnation !== this.state.incarnation) return "reload";
       // An earlier head is an old reply: positions never decrease within an incarnation.

@@ -1,4 +1,4 @@
-/** Which own entries undo and redo refer to, and what to tell the user about them. */
+/** Which own entries undo and redo refer to, and the messages for the user. */
 
 import type { MutationResult } from "./wire";
 

@@ -16,11 +16,14 @@ export interface HttpOptions {
   attempts?: number;
 }
 
-export interface HttpRequest<T> {
+interface Target {
   path: string;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
   headers?: Record<string, string>;
+}
+
+export interface HttpRequest<T> extends Target {
   signal?: AbortSignal;
   /** Whether this layer may repeat the request. */
   repeatable: boolean;
@@ -55,6 +58,21 @@ export class Http {
     }
   }
 
+  /** Reads a stream of text until it ends or the signal is aborted. */
+  async *stream(path: string, signal: AbortSignal): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    try {
+      const response = await this.#fetch({ path }, signal);
+      if (!response.ok) throw await problemOf(response);
+      const reader = response.body?.getReader();
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+        yield decoder.decode(part.value, { stream: true });
+      }
+    } catch (error) {
+      throw classify(error, undefined);
+    }
+  }
+
   #retryDelayMs(error: unknown, attempt: number): number {
     const BASE_MS = 200;
     const MAX_MS = 5_000;
@@ -79,7 +97,7 @@ export class Http {
     }
   }
 
-  async #fetch<T>(request: HttpRequest<T>, signal: AbortSignal): Promise<Response> {
+  async #fetch(request: Target, signal: AbortSignal): Promise<Response> {
     const token = await unlessAborted(this.#options.getToken(), signal);
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, ...request.headers };
     if (request.body !== undefined) headers["content-type"] = "application/json";
@@ -97,7 +115,7 @@ export class Http {
     });
   }
 
-  #urlOf<T>(request: HttpRequest<T>): string {
+  #urlOf(request: Target): string {
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined) query.set(name, String(value));
@@ -107,7 +125,7 @@ export class Http {
   }
 }
 
-/** A page that renews its token may wait for the user, so that the timeout must count here, too. */
+/** A page that renews its token may wait for the user, so that the timeout must also count here. */
 async function unlessAborted<T>(value: T | Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("the request was ended")));

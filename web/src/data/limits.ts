@@ -23,6 +23,8 @@ export const MAX_PAGES_PER_LOAD = 64;
 
 export const POLL_MIN_MS = 1_000;
 export const POLL_MAX_MS = 60_000;
+/** A stream of pokes sends something every 15 seconds. After this time without anything it counts as lost. */
+export const POKE_SILENCE_MS = 40_000;
 export const REQUEST_TIMEOUT_MS = 20_000;
 export const MAX_ATTEMPTS = 4;
 /** After this many entries, loading the sheet again is cheaper than applying them. */

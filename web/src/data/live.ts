@@ -3,7 +3,7 @@
 import { NEW_POLLING, stepPolling, type PollEvent, type Random } from "./backoff";
 
 /**
- * A source of hints that there may be news, such as server-sent events or a WebSocket. A hint may
+ * A source of hints at news, such as server-sent events or a WebSocket. A hint may
  * be lost or repeated: the check itself finds what is new.
  */
 export interface HintSource {

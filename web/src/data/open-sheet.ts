@@ -9,6 +9,7 @@ import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
 import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
 import { openPastSheet } from "./past-sheet";
+import { PokeStream } from "./pokes";
 import { holdClientLock, recoverAbandoned } from "./recovery";
 import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
@@ -125,7 +126,8 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const scope: OutboxScope = { stack, spreadsheet, identity };
   const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
   const { session } = source;
-  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS]);
+  const pokes = new PokeStream(api, random, (head) => session.announce(head));
+  const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
   const releaseLock = startOutbox(parts);

@@ -26,7 +26,7 @@ export class OwnEntries {
       return "own";
     }
     if (this.#key !== null) return entry.clientKey === this.#key ? "own" : "foreign";
-    // Another client may have used the same id and base, so that only the answer can tell.
+    // Another client may have used the same id and base, so that only the answer is proof.
     const isPossible = entry.mutations.some(({ id, base }) =>
       sent.some((edit) => edit.id === id && edit.base === base),
     );

@@ -69,6 +69,12 @@ export class Session {
     }
   }
 
+  /** Notes a position that the server announced. Returns whether it is news. */
+  announce(head: number): boolean {
+    this.#follower.announced = head;
+    return head > this.view.canonical.position;
+  }
+
   noteFailure(error: unknown): void {
     // A server that answers with a problem is online, but cannot be used as it is.
     this.isOnline = error instanceof ProblemError && !isTransient(error);
@@ -106,7 +112,7 @@ export class Session {
     return "active";
   }
 
-  /** Continues as a new client. What the server may have is set aside by the outbox. */
+  /** Continues as a new client. The outbox sets aside edits that the server may have. */
   async #restart(): Promise<void> {
     this.#mustRestart = false;
     const { position, incarnation } = this.view.canonical;

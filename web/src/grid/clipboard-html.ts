@@ -8,6 +8,8 @@ export interface Payload {
   row: number;
   column: number;
   inputs: string[][];
+  /** The cells were moved: their formulas read the same cells as before. */
+  isCut: boolean;
 }
 
 /** Returns a table for other programs. `mso` styles keep line breaks in one cell and text as text in Excel. */
@@ -31,9 +33,9 @@ export interface Pasted {
   /** Inputs as typed, by row. Null where a merged cell covers others: these are not changed. */
   rows: (string | null)[][];
   /** Set if the contents were copied from a grid of this kind. */
-  origin: { row: number; column: number } | null;
-  /** Number of texts that start with `=` and are pasted as text. */
-  formulasAsText: number;
+  origin: Payload | null;
+  /** Texts that start with `=` are pasted as text, which the user may change. */
+  formulasAsText: boolean;
 }
 
 /**
@@ -44,20 +46,19 @@ export function readPaste(plain: string, html: string): Pasted {
   // DOMParser makes an inert document: nothing in it is loaded or run.
   const table = html ? new DOMParser().parseFromString(html, "text/html").querySelector("table") : null;
   const payload = table && ownPayload(table, plain);
-  if (payload) return { rows: payload.inputs, origin: { row: payload.row, column: payload.column }, formulasAsText: 0 };
+  if (payload) return { rows: payload.inputs, origin: payload, formulasAsText: false };
   const texts = plain ? parseTsv(plain) : table ? tableTexts(table) : [];
   const shape = table ? shapeOf(table, texts) : null;
-  let formulasAsText = 0;
   const rows = texts.map((row, rowIndex) =>
     row.map((text, columnIndex) => {
       const kind = shape?.[rowIndex]?.[columnIndex];
       if (kind === "covered") return null;
-      // A formula of another program is text until the user confirms it: it could send data elsewhere.
-      if (text.startsWith("=")) formulasAsText++;
-      return text.startsWith("=") || (kind === "text" && text !== "") ? `'${text}` : text;
+      // A formula of another program is text until the user confirms it: it could send data elsewhere. An apostrophe at
+      // the start of a text belongs to the text.
+      return /^[=']/.test(text) || (kind === "text" && text !== "") ? `'${text}` : text;
     }),
   );
-  return { rows, origin: null, formulasAsText };
+  return { rows, origin: null, formulasAsText: true };
 }
 
 /** Returns the payload unless the text differs: Excel copies attributes of a pasted table along with changed cells. */
@@ -73,9 +74,9 @@ function ownPayload(table: Element, plain: string): Payload | null {
 
 function isPayload(value: unknown): value is Payload {
   if (typeof value !== "object" || value === null) return false;
-  const { row, column, inputs } = value as Partial<Record<keyof Payload, unknown>>;
+  const { row, column, inputs, isCut } = value as Partial<Record<keyof Payload, unknown>>;
   const isTable = Array.isArray(inputs) && inputs.every((line) => Array.isArray(line) && line.every((input) => typeof input === "string"));
-  return Number.isInteger(row) && Number.isInteger(column) && isTable;
+  return Number.isInteger(row) && Number.isInteger(column) && typeof isCut === "boolean" && isTable;
 }
 
 type CellKind = "value" | "text" | "covered";

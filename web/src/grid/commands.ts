@@ -1,8 +1,8 @@
+import type { Clipboard } from "./clipboard";
 import type { Controller } from "./controller";
 import type { Command } from "./keys";
 import type { Menu, MenuItem } from "./menu";
 import { currentRange, selectAll, widen } from "./selection";
-import { clearInputs, copyRange } from "./transfer";
 
 export interface CommandUi {
   notify(message: string): void;
@@ -17,6 +17,7 @@ export class CommandRunner {
   constructor(
     private readonly controller: Controller,
     private readonly menu: Menu,
+    private readonly clipboard: Clipboard,
     private readonly ui: CommandUi,
   ) {}
 
@@ -53,7 +54,7 @@ export class CommandRunner {
       case "cancel":
         return controller.edit({ kind: "cancel" });
       case "clear":
-        return this.clear();
+        return this.clipboard.clear();
       case "fillDown":
         return controller.fillDown();
       case "find":
@@ -68,14 +69,6 @@ export class CommandRunner {
     }
   }
 
-  clear(): void {
-    const { source } = this.controller;
-    if (!source) return;
-    const inputs = clearInputs(this.controller.selection, source);
-    if (typeof inputs === "string") this.ui.notify(inputs);
-    else this.controller.store(inputs);
-  }
-
   openMenu(clientX: number, clientY: number): void {
     const box = this.ui.host.getBoundingClientRect();
     this.menu.open(this.items(), { x: clientX - box.left, y: clientY - box.top, host: box, returnFocus: () => this.ui.editorElement().focus() });
@@ -87,7 +80,7 @@ export class CommandRunner {
   }
 
   private items(): MenuItem[] {
-    const { controller } = this;
+    const { controller, clipboard } = this;
     const { rowCount, columnCount } = currentRange(controller.selection);
     const isReadOnly = !controller.canEdit;
     const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
@@ -95,8 +88,10 @@ export class CommandRunner {
     const columns = columnCount === 1 ? "column" : `${columnCount.toLocaleString("en-US")} columns`;
     const { size } = controller;
     return [
-      item("Copy", () => this.copy(), false),
-      item("Clear contents", () => this.clear()),
+      item("Cut", () => clipboard.copy(true)),
+      item("Copy", () => clipboard.copy(false), false),
+      item("Paste", () => void clipboard.pasteFromMenu()),
+      item("Clear contents", () => clipboard.clear()),
       item(`Insert ${rows} above`, () => controller.insert("rows"), isReadOnly || rowCount >= size.rows),
       item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
       item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
@@ -104,16 +99,5 @@ export class CommandRunner {
       item("Undo", () => controller.undo("undo")),
       item("Redo", () => controller.undo("redo")),
     ];
-  }
-
-  /** The menu has no clipboard event. The asynchronous API needs a secure context, which a plain HTTP page is not. */
-  private copy(): void {
-    const { source, selection } = this.controller;
-    const copied = source ? copyRange(selection, source) : "";
-    if (typeof copied === "string") return this.ui.notify(copied);
-    if (!navigator.clipboard || typeof ClipboardItem === "undefined") return this.ui.notify("Press Ctrl+C to copy");
-    const blob = (text: string, type: string) => new Blob([text], { type });
-    const item = new ClipboardItem({ "text/plain": blob(copied.plain, "text/plain"), "text/html": blob(copied.html, "text/html") });
-    navigator.clipboard.write([item]).catch(() => this.ui.notify("The browser refused access to the clipboard. Press Ctrl+C to copy"));
   }
 }

@@ -1,10 +1,11 @@
-import type { CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
+import type { Cell, CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
 import { cellName } from "./address";
 import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
 import { edit, READY, type EditEvent, type EditState } from "./edit";
 import { fillInputs } from "./fill";
 import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
+import { readRange } from "./load-range";
 import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
@@ -51,6 +52,10 @@ export class Controller {
   private bodySize = { width: 0, height: 0 };
   /** Own insertions and deletions that the source has not shown yet. */
   private ownShifts: LayoutShift[] = [];
+  /** Changes when cells may be elsewhere. */
+  layoutVersion = 0;
+  /** Changes when the source was asked for other cells than those in view. */
+  loadVersion = 0;
 
   constructor(private readonly ui: ControllerUi) {}
 
@@ -195,6 +200,17 @@ export class Controller {
     this.goTo(target);
   }
 
+  /** Reads cells that may not be loaded. */
+  async read(range: Range): Promise<(Cell | undefined)[][]> {
+    if (!this.source) return [];
+    try {
+      return await readRange(range, this.source);
+    } finally {
+      this.loadVersion++;
+      this.ui.invalidate();
+    }
+  }
+
   /** Fills the selected range from its first row, like Ctrl+D. */
   fillDown(): void {
     const range = currentRange(this.selection);
@@ -258,6 +274,7 @@ export class Controller {
 
   /** A source that does not report which rows moved shows own insertions with the next change. */
   private handleLayout({ axis, at, count }: Partial<LayoutShift>): void {
+    this.layoutVersion++;
     const own = this.ownShifts;
     this.ownShifts = [];
     if (axis === undefined || at === undefined || !count) return own.forEach((shift) => this.applyShift(shift, true));
@@ -302,6 +319,7 @@ export class Controller {
       this.sheet = this.sheetStates.get(sheet) ?? newSheetState();
       this.shownSheet = sheet;
       this.ownShifts = [];
+      this.layoutVersion++;
     }
     this.growGrid();
     this.scroll({ kind: "resized" });

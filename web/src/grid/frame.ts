@@ -58,7 +58,7 @@ export class Frame {
     const isMissing = (range: Range) => someCell(range, (row, column) => !source.isLoaded(row, column));
     const [frozen, scrolled] = shownRanges(view);
     const wanted = scrolled && isMissing(frozen!) && !isMissing(scrolled) ? frozen! : view.visible;
-    const key = `${source.sheet} ${JSON.stringify(wanted)}`;
+    const key = `${this.controller.loadVersion} ${source.sheet} ${JSON.stringify(wanted)}`;
     if (key === this.requestKey && source === this.requestedOf) return;
     this.requestKey = key;
     this.requestedOf = source;

@@ -1,7 +1,7 @@
 import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { attachClipboard } from "./clipboard-events";
+import { Clipboard } from "./clipboard";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
 import { Controller, type NoticeAction } from "./controller";
@@ -64,7 +64,8 @@ export class CellarGrid extends HTMLElement {
   private readonly find = new FindBar(this.controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
   private readonly notice = make("div", "notice", { role: "status" });
   private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly commands = new CommandRunner(this.controller, this.menu, {
+  private readonly clipboard = new Clipboard(this.controller, (message, action) => this.notify(message, action));
+  private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
     notify: (message) => this.notify(message),
     focusNameBox: () => this.focusNameBox(),
     openFind: () => this.find.open(),
@@ -94,7 +95,7 @@ export class CellarGrid extends HTMLElement {
       fitColumn: (column) => this.fitColumn(column),
       openMenu: (x, y) => this.commands.openMenu(x, y),
     });
-    attachClipboard(this.editor.element, this.controller, (message) => this.notify(message));
+    this.clipboard.attach(this.editor.element);
     attachFormulaBar(this.bar, this.controller, this.editor, (text) => this.goToText(text));
   }
 

@@ -33,6 +33,8 @@ export const MAX_FOUND_LOCALLY = 10_000;
 
 export const MAX_COPIED_CELLS = 100_000;
 export const MAX_PASTED_CELLS = 100_000;
+/** Cells that are loaded at once to be copied: less than what a source keeps. */
+export const MAX_LOADED_AT_ONCE = 20_000;
 /** Cells that the status line adds up. More would take longer than a frame. */
 export const MAX_SUMMED_CELLS = 100_000;
 /** Cells that Ctrl+arrow looks at before it gives up and goes to the end of the sheet. */

@@ -48,7 +48,7 @@ describe("the outbox", () => {
     outbox.close();
   });
 
-  it("makes each edit once and in order, whatever is lost", async () => {
+  it("makes each edit once and in order, if requests and replies are lost", async () => {
     const server = new FakeServer();
     const { outbox } = outboxOf(server);
     server.faults = ["lost", "down", { body: { results: [] } }, { body: 7 }, { status: 503, type: "unavailable" }];

@@ -5,12 +5,14 @@
 
 import type { OpenedSheet } from "../../data/index";
 import { Listeners } from "../../data/listeners";
+import type { Range } from "../../data/types";
 
 export class SheetSwitch {
   /** What the grid and the panels get. */
   readonly source: OpenedSheet;
   readonly #listeners = new Listeners();
   #shown: OpenedSheet;
+  #range: Range | null = null;
   #readOnlyReason: string | null = null;
   #unsubscribe: () => void;
 
@@ -19,7 +21,11 @@ export class SheetSwitch {
     this.#unsubscribe = first.subscribe((change) => this.#listeners.emit(change));
     const subscribe: OpenedSheet["subscribe"] = (listener) => this.#listeners.subscribe(listener);
     const close = () => this.close();
-    const own: Partial<Record<PropertyKey, unknown>> = { subscribe, close };
+    const request: OpenedSheet["request"] = (range) => {
+      this.#range = range;
+      this.#shown.request(range);
+    };
+    const own: Partial<Record<PropertyKey, unknown>> = { subscribe, close, request };
     this.source = new Proxy(first, {
       get: (_, name) => own[name] ?? this.#read(name as keyof OpenedSheet),
     });
@@ -37,10 +43,12 @@ export class SheetSwitch {
     this.#shown = next;
     if (next.sheets.some((info) => info.sheet === sheet)) next.selectSheet(sheet);
     this.#unsubscribe = next.subscribe((change) => this.#listeners.emit(change));
+    // The grid asks again only when its view moves.
+    if (this.#range !== null) next.request(this.#range);
     for (const kind of ["sheets", "layout", "status"] as const) this.#listeners.emit({ kind });
   }
 
-  /** Sets why nobody can edit, such as because the spreadsheet is archived. */
+  /** Sets the reason why the user cannot edit, such as that the spreadsheet is archived. */
   set readOnlyReason(reason: string | null) {
     if (reason === this.#readOnlyReason) return;
     this.#readOnlyReason = reason;

@@ -1,7 +1,7 @@
 /** A modal dialog. Escape and the button "Cancel" close it. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { problemLine } from "../problem-text";
 
 interface DialogProps {
@@ -13,7 +13,7 @@ interface DialogProps {
 export function Dialog({ title, close, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current;
     const focused = document.activeElement;
     element?.showModal();

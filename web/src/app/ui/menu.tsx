@@ -1,6 +1,6 @@
 /** A button that opens a list of commands. Arrow keys move in it, Escape closes it. */
 
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface MenuItem {
   label: string;
@@ -17,7 +17,8 @@ export function Menu({ label, items }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: it belongs to the menu.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     buttonsOf(root.current)[0]?.focus();
     const closeOutside = (event: PointerEvent) => {
