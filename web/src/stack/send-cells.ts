@@ -1,7 +1,7 @@
 /**
  * Sends many cells as batches with consecutive mutation ids, so that a repeated batch changes nothing
  * more. A few cells are uploaded as one object. More are sent in requests, because the server does not
- * count objects when it decides about the next snapshot: without one, it refuses to read so many cells.
+ * count objects when it decides about the next snapshot: without one, it refuses to read a large import.
  */
 
 import { ProblemError, UnreachableError } from "../data/api-error";
