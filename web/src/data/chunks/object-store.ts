@@ -69,7 +69,7 @@ export class ObjectStore {
     if (!HASH_PATTERN.test(hash)) throw new FormatError("malformed", `${hash} is no hash`);
     try {
       const bytes = await this.cache.get(hash);
-      return bytes && unpack(bytes, hash, limits);
+      return bytes && (await unpack(bytes, hash, limits));
     } catch {
       await this.cache.delete(hash).catch(() => undefined);
       return undefined;
@@ -94,7 +94,7 @@ export class ObjectStore {
       // A browser that knows zstd has decompressed the object already.
       const maxBytes = Math.max(limits.storedBytes, limits.plainBytes);
       const bytes = await this.port.download(url, maxBytes, signal);
-      const plain = unpack(bytes, hash, limits);
+      const plain = await unpack(bytes, hash, limits);
       // What cannot be kept is downloaded again.
       this.cache.put(hash, bytes).catch(() => undefined);
       return plain;
