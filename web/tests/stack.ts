@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,8 +30,10 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export async function startStack(): Promise<Stack> {
+/** `configuration` is the text of `cellar.yaml`. */
+export async function startStack(configuration?: string): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), "cellar-stack-"));
+  if (configuration !== undefined) await writeFile(join(folder, "cellar.yaml"), configuration);
   const synth = (...args: string[]) => run(SYNTH, args, { cwd: folder });
   await synth("deploy", "--local", "--detach", "--port", "0", "--no-smoke");
   const profile: unknown = JSON.parse(await readFile(join(folder, ".cellar", "profile.json"), "utf8"));

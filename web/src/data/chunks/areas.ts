@@ -26,7 +26,7 @@ const MAX_FACTS = 1_023;
 const OF_MANY_SHEETS = 256;
 
 export function readAreas(cbor: CborReader, maxAreas: number): Area[] {
-  const numbers = cbor.integers(SHEET_ID_LIMIT, "an area");
+  const numbers = cbor.integers(SHEET_ID_LIMIT);
   if (numbers.length % NUMBERS_PER_AREA !== 0) throw malformed("an area has less than five numbers");
   atMost(numbers.length / NUMBERS_PER_AREA, maxAreas, "the number of areas");
   const areas: Area[] = [];
@@ -41,8 +41,8 @@ export function readAreas(cbor: CborReader, maxAreas: number): Area[] {
 }
 
 export function readReads(cbor: CborReader, maxAreas: number): Reads {
-  cbor.arrayOf(2, "the reads of formulas");
-  const facts = cbor.integer(MAX_FACTS, "the facts of formulas");
+  cbor.arrayOf(2);
+  const facts = cbor.integer(MAX_FACTS);
   const areas = readAreas(cbor, maxAreas);
   if ((facts & OF_MANY_SHEETS) !== 0 && areas.length > 0) throw malformed("reads of too many sheets have areas");
   areas.forEach((area, index) => {

@@ -1,6 +1,6 @@
 /** The profile of CBOR of indexes and roots: integers, byte strings, texts, arrays and maps. */
 
-import { FormatError, malformed } from "./format-error";
+import { atMost, FormatError, malformed } from "./format-error";
 import { utf8 } from "./texts";
 
 const [INTEGER, BYTES, TEXT, ARRAY, MAP] = [0, 2, 3, 4, 5] as const;
@@ -17,9 +17,9 @@ export class CborReader {
   }
 
   /** Reads an integer from 0 to `max`. */
-  integer(max: number, what: string): number {
+  integer(max: number): number {
     const value = this.#head(INTEGER);
-    if (value > max) throw malformed(`${what} is ${value}; at most ${max} is possible`);
+    if (value > max) throw this.#malformed(`the integer ${value} is larger than ${max}`);
     return value;
   }
 
@@ -37,22 +37,21 @@ export class CborReader {
   }
 
   /** Reads an array of a fixed number of items. */
-  arrayOf(count: number, what: string): void {
+  arrayOf(count: number): void {
     const actual = this.array();
-    if (actual !== count) throw malformed(`${what} has ${actual} items instead of ${count}`);
+    if (actual !== count) throw this.#malformed(`an array has ${actual} items instead of ${count}`);
   }
 
-  list<T>(max: number, what: string, read: (index: number) => T): T[] {
-    const count = this.array();
-    if (count > max) throw new FormatError("limit", `${what} have ${count} items; at most ${max} are allowed`);
+  list<T>(max: number, read: (index: number) => T): T[] {
+    const count = atMost(this.array(), max, "the length of an array");
     const items: T[] = [];
     for (let index = 0; index < count; index += 1) items.push(read(index));
     return items;
   }
 
   /** Reads a flat list of integers, which cannot be longer than the bytes. */
-  integers(max: number, what: string): number[] {
-    return this.list(Number.MAX_SAFE_INTEGER, what, () => this.integer(max, what));
+  integers(max: number): number[] {
+    return this.list(Number.MAX_SAFE_INTEGER, () => this.integer(max));
   }
 
   /** Reads a map with integer keys, and skips the keys that `fields` does not have. */
@@ -61,7 +60,7 @@ export class CborReader {
     const seen = new Set<number>();
     for (let index = 0; index < count; index += 1) {
       const key = this.#head(INTEGER);
-      if (seen.has(key)) throw malformed(`the key ${key} is repeated`);
+      if (seen.has(key)) throw this.#malformed(`the key ${key} is repeated`);
       seen.add(key);
       const read = fields[key];
       if (read === undefined) this.skip();
@@ -70,7 +69,7 @@ export class CborReader {
   }
 
   skip(depth = 0): void {
-    if (depth > MAX_DEPTH) throw malformed("a value is nested too deeply");
+    if (depth > MAX_DEPTH) throw this.#malformed("a value is nested too deeply");
     const major = (this.source[this.#offset] ?? 0) >> 5;
     const value = this.#head(major, Number.MAX_VALUE);
     if (major === BYTES || major === TEXT) this.#take(value);
@@ -79,32 +78,36 @@ export class CborReader {
   }
 
   end(): void {
-    if (this.#remaining > 0) throw malformed(`${this.#remaining} bytes follow an object`);
+    if (this.#remaining > 0) throw this.#malformed(`${this.#remaining} bytes follow an object`);
   }
 
   /** Reads the first bytes of a value. No argument that is used may exceed 2⁵³ - 1. */
   #head(major: number, max = Number.MAX_SAFE_INTEGER): number {
     const byte = this.#take(1)[0] ?? 0;
     const allowed: readonly number[] = [INTEGER, BYTES, TEXT, ARRAY, MAP];
-    if (byte >> 5 !== major || !allowed.includes(major)) throw malformed(`the type ${byte >> 5} is not expected here`);
+    if (byte >> 5 !== major || !allowed.includes(major)) throw this.#malformed(`the type ${byte >> 5} is not expected here`);
     const short = byte & 31;
     if (short < 24) return short;
-    if (short > 27) throw malformed("a length is not declared");
+    if (short > 27) throw this.#malformed("a length is not declared");
     const bytes = this.#take(2 ** (short - 24));
     const value = bytes.reduce((sum, next) => sum * 256 + next, 0);
-    if (value > max) throw malformed(`the integer ${value} is too large`);
+    if (value > max) throw this.#malformed(`the integer ${value} is too large`);
     return value;
   }
 
   #take(count: number): Uint8Array {
-    if (count > this.#remaining) throw malformed("the bytes end too early");
+    if (count > this.#remaining) throw this.#malformed("the bytes end too early");
     const start = this.#offset;
     this.#offset += count;
     return this.source.subarray(start, start + count);
   }
 
+  #malformed(problem: string): FormatError {
+    return malformed(`${problem}, before byte ${this.#offset}`);
+  }
+
   #itemCount(count: number, bytesPerItem: number): number {
-    if (count * bytesPerItem > this.#remaining) throw malformed("the bytes end too early");
+    if (count * bytesPerItem > this.#remaining) throw this.#malformed("the bytes end too early");
     return count;
   }
 }

@@ -33,12 +33,12 @@ export function readClients(bytes: Uint8Array): LastMutation[] {
 
 function readFields(reader: IndexReader): LastMutation[] {
   const { cbor } = reader;
-  const integers = (what: string) => cbor.list(bounds.MAX_CLIENTS, what, () => cbor.integer(MAX_INTEGER, what));
+  const integers = () => cbor.list(bounds.MAX_CLIENTS, () => cbor.integer(MAX_INTEGER));
   const found: { keys?: string[]; ids?: number[]; times?: number[]; names?: Names } = {};
   cbor.map({
     0: () => (found.keys = splitKeys(cbor.bytes())),
-    1: () => (found.ids = integers("the numbers of mutations")),
-    2: () => (found.times = integers("the times of mutations")),
+    1: () => (found.ids = integers()),
+    2: () => (found.times = integers()),
     3: () => (found.names = readNames(reader)),
   });
   const { keys, ids, times, names } = found;
@@ -63,12 +63,12 @@ function splitKeys(bytes: Uint8Array): string[] {
 }
 
 function readNames({ cbor }: IndexReader): Names {
-  const texts = (what: string) => cbor.list(bounds.MAX_CLIENTS, what, () => cbor.text());
+  const texts = () => cbor.list(bounds.MAX_CLIENTS, () => cbor.text());
   const names: Names = { indices: [], groups: [], clients: [] };
   cbor.map({
-    0: () => (names.indices = cbor.list(bounds.MAX_CLIENTS, "named clients", () => cbor.integer(MAX_INTEGER, "a client"))),
-    1: () => (names.groups = texts("groups of clients")),
-    2: () => (names.clients = texts("ids of clients")),
+    0: () => (names.indices = cbor.list(bounds.MAX_CLIENTS, () => cbor.integer(MAX_INTEGER))),
+    1: () => (names.groups = texts()),
+    2: () => (names.clients = texts()),
   });
   return names;
 }

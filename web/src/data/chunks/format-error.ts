@@ -25,8 +25,17 @@ export function malformed(message: string): FormatError {
   return new FormatError("malformed", message);
 }
 
+/** The details of damage would help nobody: the object is loaded again, or the server asked. */
+export function damagedFrame(): FormatError {
+  return malformed("a zstd frame is damaged");
+}
+
 /** Returns `value` if it is at most `max`. */
 export function atMost(value: number, max: number, what: string): number {
   if (value > max) throw new FormatError("limit", `${what} is ${value}; at most ${max} is allowed`);
   return value;
+}
+
+export function tooLarge(bytes: number, limit: number): FormatError {
+  return new FormatError("limit", `an object has ${bytes} bytes; at most ${limit} are allowed`);
 }

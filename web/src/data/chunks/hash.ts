@@ -1,6 +1,6 @@
 /** Names of objects: BLAKE3 hashes of their bytes before compression. */
 
-import { blake3 } from "@noble/hashes/blake3.js";
+import { blake3 } from "./blake3";
 import { FormatError } from "./format-error";
 
 export const HASH_PATTERN = /^[0-9a-f]{64}$/;

@@ -32,9 +32,9 @@ export function readObject<T>(bytes: Uint8Array, maxBytes: number, read: (reader
   atMost(bytes.length, maxBytes, "the number of bytes of an object");
   const cbor = new CborReader(bytes);
   const reader = new IndexReader(cbor);
-  cbor.arrayOf(3, "an object");
-  const kind = cbor.integer(IMPORT, "the kind of an object");
-  const version = cbor.integer(Number.MAX_SAFE_INTEGER, "a version");
+  cbor.arrayOf(3);
+  const kind = cbor.integer(IMPORT);
+  const version = cbor.integer(Number.MAX_SAFE_INTEGER);
   if (version < 1 || version > MAX_VERSION) throw new FormatError("version", `version ${version} is not known`);
   const content = read(reader, kind);
   cbor.end();
@@ -66,14 +66,14 @@ export function readIndex(bytes: Uint8Array): IndexObject {
 }
 
 export function readSheetIds(reader: IndexReader): Span[] {
-  return reader.spans(bounds.SHEET_ID_LIMIT, bounds.MAX_SHEET_ID_RUNS, "spans of numbers of sheets");
+  return reader.spans(bounds.SHEET_ID_LIMIT, bounds.MAX_SHEET_ID_RUNS);
 }
 
 export function readFormats(reader: IndexReader): RangeFormat[] {
-  return reader.cbor.list(bounds.MAX_SHEET_FORMATS, "range formats", () => {
-    reader.cbor.arrayOf(3, "a range format");
-    const rows = reader.spans(MAX_ROWS, bounds.MAX_FORMAT_SPANS, "spans of rows");
-    const columns = reader.spans(MAX_COLUMNS, bounds.MAX_FORMAT_SPANS, "spans of columns");
+  return reader.cbor.list(bounds.MAX_SHEET_FORMATS, () => {
+    reader.cbor.arrayOf(3);
+    const rows = reader.spans(MAX_ROWS, bounds.MAX_FORMAT_SPANS);
+    const columns = reader.spans(MAX_COLUMNS, bounds.MAX_FORMAT_SPANS);
     if (rows.length === 0 || columns.length === 0) throw malformed("a range format has no rows or columns");
     const format = reader.cbor.text();
     atMost(new TextEncoder().encode(format).length, bounds.MAX_FORMAT_BYTES, "the length of a number format");

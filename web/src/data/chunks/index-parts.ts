@@ -57,46 +57,46 @@ export class PartReader {
   constructor(readonly cbor: CborReader) {}
 
   chunk(): ChunkRef {
-    this.cbor.arrayOf(2, "a reference to a chunk");
+    this.cbor.arrayOf(2);
     const hash = this.cbor.bytes();
     if (hash.length !== 32) throw malformed(`a hash has ${hash.length} bytes`);
-    const bytes = this.cbor.integer(bounds.MAX_STORED_CHUNK_BYTES, "the length of a chunk");
+    const bytes = this.cbor.integer(bounds.MAX_STORED_CHUNK_BYTES);
     if (bytes === 0) throw malformed("a chunk has no bytes");
     return { hash: hexadecimal(hash), bytes };
   }
 
   /** Reads an array whose first item is the number of a variant. */
-  variant<T>(what: string, readers: readonly (() => T)[]): T {
-    this.cbor.arrayOf(2, what);
-    const number = this.cbor.integer(readers.length - 1, `the variant of ${what}`);
+  variant<T>(readers: readonly (() => T)[]): T {
+    this.cbor.arrayOf(2);
+    const number = this.cbor.integer(readers.length - 1);
     const read = readers[number];
-    if (read === undefined) throw malformed(`${what} has no variant ${number}`);
+    if (read === undefined) throw malformed(`the variant ${number} is not known`);
     return read();
   }
 
-  spans(limit: number, maxSpans: number, what: string): Span[] {
-    const numbers = this.cbor.integers(limit, what);
-    if (numbers.length % 2 !== 0) throw malformed(`${what} have a gap without a count`);
-    atMost(numbers.length / 2, maxSpans, `the number of ${what}`);
+  spans(limit: number, maxSpans: number): Span[] {
+    const numbers = this.cbor.integers(limit);
+    if (numbers.length % 2 !== 0) throw malformed("spans have a gap without a count");
+    atMost(numbers.length / 2, maxSpans, "the number of spans");
     let end = 0;
     const spans: Span[] = [];
     for (let index = 0; index < numbers.length; index += 2) {
       const [gap = 0, count = 0] = numbers.slice(index, index + 2);
-      if (count === 0 || (gap === 0 && index > 0)) throw malformed(`${what} are empty or not joined`);
+      if (count === 0 || (gap === 0 && index > 0)) throw malformed("spans are empty or not joined");
       spans.push({ first: end + gap, count });
       end += gap + count;
-      if (end > limit) throw malformed(`${what} end after ${limit}`);
+      if (end > limit) throw malformed(`spans end after ${limit}`);
     }
     return spans;
   }
 
   axisMap(limit: number): Run[] {
     let [src, dst] = [0, 0];
-    return this.cbor.list(bounds.MAX_AXIS_RUNS, "the runs of an axis map", () => {
-      this.cbor.arrayOf(3, "a run of an axis map");
-      src += this.cbor.integer(limit, "the gap of a run");
-      dst += this.cbor.integer(limit, "the gap of a run");
-      const length = this.cbor.integer(limit, "the length of a run");
+    return this.cbor.list(bounds.MAX_AXIS_RUNS, () => {
+      this.cbor.arrayOf(3);
+      src += this.cbor.integer(limit);
+      dst += this.cbor.integer(limit);
+      const length = this.cbor.integer(limit);
       const len = length === 0 ? limit - Math.max(src, dst) : length;
       const isInside = len > 0 && Math.max(src, dst) + len <= limit;
       if (!isInside) throw malformed("a run of an axis map ends after its axis");
@@ -125,10 +125,10 @@ export class PartReader {
   }
 
   #regions(): Region[] {
-    return this.cbor.list(bounds.MAX_REGION_SPANS, "the hidden regions", () => {
-      this.cbor.arrayOf(2, "a hidden region");
-      const rows = this.spans(MAX_ROWS, bounds.MAX_REGION_SPANS, "spans of rows");
-      const columns = this.spans(MAX_COLUMNS, bounds.MAX_REGION_SPANS, "spans of columns");
+    return this.cbor.list(bounds.MAX_REGION_SPANS, () => {
+      this.cbor.arrayOf(2);
+      const rows = this.spans(MAX_ROWS, bounds.MAX_REGION_SPANS);
+      const columns = this.spans(MAX_COLUMNS, bounds.MAX_REGION_SPANS);
       if (rows.length === 0 || columns.length === 0) throw malformed("a hidden region is empty");
       return { rows, columns };
     });
@@ -136,7 +136,7 @@ export class PartReader {
 
   #ends(limit: number): LineEnds[] {
     this.hasVersion2 = true;
-    const numbers = this.cbor.integers(limit, "ends of ranges");
+    const numbers = this.cbor.integers(limit);
     if (numbers.length % 4 !== 0 || numbers.length === 0) throw malformed(`${numbers.length} numbers are no ends of ranges`);
     atMost(numbers.length / 4, bounds.MAX_LINE_ENDS, "the number of ends of ranges");
     let next = 0;

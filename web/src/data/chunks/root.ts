@@ -62,11 +62,11 @@ function readFields(reader: IndexReader): Root {
   const found: Partial<Root> = {};
   const levels: { older?: Level[]; zero?: Level } = {};
   cbor.map({
-    0: () => (found.position = cbor.integer(MAX_POSITION, "a position")),
-    1: () => (found.entries = cbor.integer(MAX_POSITION, "a number of entries")),
-    2: () => (found.sheets = cbor.list(bounds.MAX_SHEETS, "sheets", () => readSheet(reader))),
+    0: () => (found.position = cbor.integer(MAX_POSITION)),
+    1: () => (found.entries = cbor.integer(MAX_POSITION)),
+    2: () => (found.sheets = cbor.list(bounds.MAX_SHEETS, () => readSheet(reader))),
     3: () => (found.sheetIds = readUsedIds(reader)),
-    4: () => (levels.older = cbor.list(bounds.MAX_LEVELS, "levels", () => readLevel(reader))),
+    4: () => (levels.older = cbor.list(bounds.MAX_LEVELS, () => readLevel(reader))),
     5: () => (levels.zero = readLevel(reader)),
     6: () => (found.clients = reader.chunk()),
     7: () => (found.totals = readTotals(reader)),
@@ -87,12 +87,12 @@ function readSheet(reader: IndexReader): RootSheet {
   const { cbor } = reader;
   const found: Partial<RootSheet> = {};
   cbor.map({
-    0: () => (found.sheet = cbor.integer(bounds.SHEET_ID_LIMIT - 1, "the number of a sheet")),
+    0: () => (found.sheet = cbor.integer(bounds.SHEET_ID_LIMIT - 1)),
     1: () => (found.name = cbor.text()),
     2: () => {
-      cbor.arrayOf(2, "a used range");
-      const rows = cbor.integer(MAX_ROWS, "a number of rows");
-      found.extent = { rows, columns: cbor.integer(MAX_COLUMNS, "a number of columns") };
+      cbor.arrayOf(2);
+      const rows = cbor.integer(MAX_ROWS);
+      found.extent = { rows, columns: cbor.integer(MAX_COLUMNS) };
     },
     3: () => (found.formats = readSheetFormats(reader)),
   });
@@ -106,17 +106,17 @@ function readSheet(reader: IndexReader): RootSheet {
 }
 
 function readSheetFormats(reader: IndexReader): RootSheet["formats"] {
-  return reader.variant<RootSheet["formats"]>("formats", [
+  return reader.variant<RootSheet["formats"]>([
     () => ({ kind: "inline", formats: readFormats(reader) }),
     () => {
-      const chunks = reader.cbor.list(bounds.MAX_SHEET_FORMATS, "chunks of formats", () => reader.chunk());
+      const chunks = reader.cbor.list(bounds.MAX_SHEET_FORMATS, () => reader.chunk());
       return { kind: "chunks", chunks };
     },
   ]);
 }
 
 function readUsedIds(reader: IndexReader): Root["sheetIds"] {
-  return reader.variant<Root["sheetIds"]>("numbers of sheets", [
+  return reader.variant<Root["sheetIds"]>([
     () => ({ kind: "inline", spans: readSheetIds(reader) }),
     () => ({ kind: "chunk", chunk: reader.chunk() }),
   ]);
@@ -126,10 +126,10 @@ function readLevel(reader: IndexReader): Level {
   const { cbor } = reader;
   const found: Partial<Level> = {};
   cbor.map({
-    0: () => (found.after = cbor.integer(MAX_POSITION, "a position")),
-    1: () => (found.last = cbor.integer(MAX_POSITION, "a position")),
-    2: () => (found.cells = cbor.integer(MAX_POSITION, "a number of cells")),
-    3: () => (found.bytes = cbor.integer(MAX_POSITION, "a number of bytes")),
+    0: () => (found.after = cbor.integer(MAX_POSITION)),
+    1: () => (found.last = cbor.integer(MAX_POSITION)),
+    2: () => (found.cells = cbor.integer(MAX_POSITION)),
+    3: () => (found.bytes = cbor.integer(MAX_POSITION)),
     4: () => (found.sheets = reader.level()),
   });
   const { last, cells, bytes, sheets, ...optional } = found;
@@ -138,17 +138,17 @@ function readLevel(reader: IndexReader): Level {
 }
 
 function readTotals({ cbor }: IndexReader): Root["totals"] {
-  cbor.arrayOf(2, "the totals");
-  const cells = cbor.integer(MAX_POSITION, "a number of cells");
-  return { cells, bytes: cbor.integer(MAX_POSITION, "a number of bytes") };
+  cbor.arrayOf(2);
+  const cells = cbor.integer(MAX_POSITION);
+  return { cells, bytes: cbor.integer(MAX_POSITION) };
 }
 
 function readNames(reader: IndexReader): DefinedName[] {
   reader.hasVersion2 = true;
   const { cbor } = reader;
   let previous = "";
-  const names = cbor.list(bounds.MAX_NAMES, "names", () => {
-    cbor.arrayOf(2, "a name");
+  const names = cbor.list(bounds.MAX_NAMES, () => {
+    cbor.arrayOf(2);
     const name = cbor.text();
     const lowercase = name.toLowerCase();
     if (compareTexts(previous, lowercase) >= 0) throw malformed("names are empty or not in alphabetical order");

@@ -26,9 +26,9 @@ export class SpanMap<T> {
   ) {}
 
   static read<T>(cbor: CborReader, limit: number, readItem: () => T): SpanMap<T> {
-    cbor.arrayOf(2, "an index");
-    const pairs = readPairs(cbor.integers(limit, "the spans of an index"), limit);
-    const items = cbor.list(Number.MAX_SAFE_INTEGER, "the items of an index", readItem);
+    cbor.arrayOf(2);
+    const pairs = readPairs(cbor.integers(limit), limit);
+    const items = cbor.list(Number.MAX_SAFE_INTEGER, readItem);
     const spanCount = pairs.reduce((sum, { count }) => sum + count, 0);
     if (spanCount !== items.length) throw malformed(`an index has ${items.length} items for ${spanCount} spans`);
     return new SpanMap(pairs, items);

@@ -55,7 +55,7 @@ export class IndexReader extends PartReader {
   }
 
   stripeIndex(): StripeIndex {
-    return this.variant<StripeIndex>("stripes", [
+    return this.variant<StripeIndex>([
       () => ({ kind: "stripes", stripes: this.stripes() }),
       () => ({ kind: "parts", parts: SpanMap.read(this.cbor, MAX_COLUMNS, () => this.chunk()) }),
       () => ({ kind: "chunk", chunk: this.chunk() }),
@@ -64,7 +64,7 @@ export class IndexReader extends PartReader {
 
   level(): LevelSheet[] {
     let next = 0;
-    return this.cbor.list(MAX_SHEETS, "the sheets of a level", () => {
+    return this.cbor.list(MAX_SHEETS, () => {
       const sheet = this.#sheet();
       if (sheet.sheet < next) throw malformed("the sheets of a level are not sorted");
       next = sheet.sheet + 1;
@@ -75,19 +75,19 @@ export class IndexReader extends PartReader {
   #sheet(): LevelSheet {
     const itemCount = this.cbor.array();
     if (itemCount < 3 || itemCount > 5) throw malformed(`a sheet of a level has ${itemCount} items`);
-    const sheet = this.cbor.integer(SHEET_ID_LIMIT - 1, "the number of a sheet");
-    const moves = this.variant<LevelSheet["moves"]>("moves", [
+    const sheet = this.cbor.integer(SHEET_ID_LIMIT - 1);
+    const moves = this.variant<LevelSheet["moves"]>([
       () => ({ kind: "inline", moves: this.moves() }),
       () => ({ kind: "chunk", chunk: this.chunk() }),
     ]);
     const result: LevelSheet = { sheet, moves, stripes: this.stripeIndex() };
-    if (itemCount > 3) result.formulas = this.cbor.integer(MAX_COUNT, "a number of formulas");
+    if (itemCount > 3) result.formulas = this.cbor.integer(MAX_COUNT);
     if (itemCount > 4) result.reads = readReads(this.cbor, MAX_SHEET_AREAS);
     return result;
   }
 
   #rowIndex(): RowIndex {
-    return this.variant<RowIndex>("rows", [
+    return this.variant<RowIndex>([
       () => ({ kind: "tiles", tiles: this.tiles() }),
       () => ({ kind: "parts", parts: this.parts(MAX_ROWS) }),
     ]);
@@ -96,8 +96,8 @@ export class IndexReader extends PartReader {
   #tile(): TileRef {
     const itemCount = this.cbor.array();
     if (itemCount < 2 || itemCount > 3) throw malformed(`a tile has ${itemCount} items`);
-    const cells = this.cbor.integer(MAX_TILE_CELLS, "the number of cells of a tile");
-    const stored = this.variant<TileRef["stored"]>("the bytes of a tile", [
+    const cells = this.cbor.integer(MAX_TILE_CELLS);
+    const stored = this.variant<TileRef["stored"]>([
       () => ({ kind: "chunk", chunk: this.chunk() }),
       () => this.#inline(),
     ]);
@@ -113,8 +113,8 @@ export class IndexReader extends PartReader {
 
   #formulas() {
     this.hasVersion2 = true;
-    this.cbor.arrayOf(2, "the formulas of a tile");
-    const count = this.cbor.integer(MAX_TILE_CELLS, "the number of formulas of a tile");
+    this.cbor.arrayOf(2);
+    const count = this.cbor.integer(MAX_TILE_CELLS);
     if (count === 0) throw malformed("a tile lists no formulas");
     return { count, reads: readReads(this.cbor, MAX_TILE_AREAS) };
   }
