@@ -32,7 +32,7 @@ export class FakeSource implements SheetSource {
 
   selectSheet(sheet: number): void {
     this.sheet = sheet;
-    this.tell({ kind: "layout" });
+    this.emit({ kind: "layout" });
   }
 
   cellAt(row: number, column: number): Cell | undefined {
@@ -50,7 +50,7 @@ export class FakeSource implements SheetSource {
     const last = Math.floor((range.firstRow + range.rowCount) / BLOCK_ROWS);
     this.timer = window.setTimeout(() => {
       for (let block = first; block <= last; block++) this.loaded.add(`${sheet}/${block}`);
-      this.tell({ kind: "cells", ranges: [range] });
+      this.emit({ kind: "cells", ranges: [range] });
     }, LOAD_MS);
   }
 
@@ -63,7 +63,7 @@ export class FakeSource implements SheetSource {
     this.log.push(`setCells ${inputs.length}`);
     for (const { row, column, input } of inputs) this.shown.set(row, column, input);
     this.status = { ...this.status, pending: this.status.pending + 1, oldestPendingMs: 4_000 };
-    this.tell({ kind: "cells", ranges: [] });
+    this.emit({ kind: "cells", ranges: [] });
   }
 
   insertRows(before: number, count: number): void { this.shift({ axis: "rows", at: before, count }); }
@@ -74,18 +74,18 @@ export class FakeSource implements SheetSource {
   addSheet(name: string): void {
     const sheet = Math.max(0, ...this.contents.map((info) => info.sheet)) + 1;
     this.contents.push(new FakeSheet(sheet, name, { rows: 0, columns: 0 }, false));
-    this.tell({ kind: "sheets" });
+    this.emit({ kind: "sheets" });
   }
 
   renameSheet(sheet: number, name: string): void {
     for (const info of this.contents) if (info.sheet === sheet) info.name = name;
-    this.tell({ kind: "sheets" });
+    this.emit({ kind: "sheets" });
   }
 
   deleteSheet(sheet: number): void {
     this.contents = this.contents.filter((info) => info.sheet !== sheet);
     if (sheet === this.sheet) this.sheet = this.contents[0]!.sheet;
-    this.tell({ kind: "sheets" });
+    this.emit({ kind: "sheets" });
   }
 
   undo(): Promise<string> { return Promise.resolve("Nothing to undo"); }
@@ -95,16 +95,16 @@ export class FakeSource implements SheetSource {
   /** Sets the status, such as the role, as the server would. */
   setStatus(status: Partial<SheetStatus>): void {
     this.status = { ...this.status, ...status };
-    this.tell({ kind: "status" });
+    this.emit({ kind: "status" });
   }
 
   private shift(shift: LayoutShift): void {
     this.log.push(`${shift.axis} ${shift.at} ${shift.count}`);
     this.shown.shift(shift);
-    this.tell({ kind: "layout", ...shift });
+    this.emit({ kind: "layout", ...shift });
   }
 
-  private tell(change: SheetChange): void {
+  private emit(change: SheetChange): void {
     for (const listener of this.listeners) listener(change);
   }
 }

@@ -40,7 +40,7 @@ export interface Pasted {
 
 /**
  * Reads what was pasted. Values are those of the plain text: HTML of Excel has rounded values and `####`. The HTML only
- * tells which cells are merged and which are text.
+ * says which cells are merged and which are text.
  */
 export function readPaste(plain: string, html: string): Pasted {
   // DOMParser makes an inert document: nothing in it is loaded or run.

@@ -125,7 +125,9 @@ export class SheetTabs {
 
   private async deleteSheet(info: SheetInfo): Promise<void> {
     const text = "Its cells are deleted for everybody. Earlier positions keep them.";
-    if (await this.ui.confirm(`Delete the sheet ${info.name}?`, text, "Delete")) this.ui.source()?.deleteSheet(info.sheet);
+    // A dialog that is cancelled gives the focus back by itself.
+    if (!(await this.ui.confirm(`Delete the sheet ${info.name}?`, text, "Delete"))) return;
+    this.ui.source()?.deleteSheet(info.sheet);
     this.tabOf(this.ui.source()?.sheet)?.focus();
   }
 

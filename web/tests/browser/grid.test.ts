@@ -206,7 +206,7 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     for (let y = 480; y >= 260; y -= 20) await touch("touchMove", y);
     await touch("touchEnd");
     await expect.poll(() => topRow(page)).toBeGreaterThanOrEqual(9);
-    // The scrollbar of a long sheet is scaled; a finger is not, whatever the inertia adds.
+    // The scrollbar of a long sheet is scaled; a finger is not, nor is its inertia.
     await page.waitForTimeout(400);
     const difference = () =>
       page.locator(".scroller").evaluate((scroller) => {

@@ -31,7 +31,7 @@ describe("names of sheets", () => {
   const extent = { rows: 0, columns: 0 };
   const sheets = ["Sheet1", "sheet3", "Data"].map((name, sheet) => ({ sheet, name, extent }));
 
-  test("a new sheet has a free name, whatever its case", () => {
+  test("a new sheet has a free name in upper and lower case", () => {
     expect(freeSheetName(sheets)).toBe("Sheet4");
     expect(freeSheetName(sheets.slice(0, 2))).toBe("Sheet4");
   });

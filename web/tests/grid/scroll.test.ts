@@ -59,7 +59,7 @@ describe("track", () => {
 });
 
 describe("scroll", () => {
-  test("a wheel reaches every row, whatever the length of the scrollbar", () => {
+  test("a wheel reaches every row with a scrollbar of any length", () => {
     const context = contextOf(1_000);
     const seen = new Set<number>();
     let position = SCROLL_START;

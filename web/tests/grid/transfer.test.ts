@@ -73,21 +73,21 @@ describe("copy", () => {
 });
 
 /** Loads what is asked for after a while, and forgets the rest, like a small cache. */
-function slowSource(keptRows: number): SheetSource & { tell(change: SheetChange): void; requests: Range[] } {
+function slowSource(keptRows: number): SheetSource & { emit(change: SheetChange): void; requests: Range[] } {
   const listeners = new Set<(change: SheetChange) => void>();
   let loaded: Range | null = null;
   const isLoaded = (row: number) => loaded !== null && row >= loaded.firstRow && row < loaded.firstRow + loaded.rowCount;
   const requests: Range[] = [];
-  const tell = (change: SheetChange) => [...listeners].forEach((listener) => listener(change));
+  const emit = (change: SheetChange) => [...listeners].forEach((listener) => listener(change));
   const source = {
-    sheet: 1, requests, tell, isLoaded,
+    sheet: 1, requests, emit, isLoaded,
     cellAt: (row: number, column: number) => (isLoaded(row) ? { row, column, value: row, text: String(row) } : undefined),
     request(range: Range) {
       requests.push(range);
       expect(range.rowCount * range.columnCount).toBeLessThanOrEqual(keptRows * range.columnCount);
       setTimeout(() => {
         loaded = range;
-        tell({ kind: "cells", ranges: [range] });
+        emit({ kind: "cells", ranges: [range] });
       }, 1);
     },
     subscribe(listener: (change: SheetChange) => void) {
@@ -110,7 +110,7 @@ describe("cells that are not loaded", () => {
   test("are not copied if rows move meanwhile", async () => {
     const source = slowSource(10_000);
     const reading = readRange(range, source);
-    source.tell({ kind: "layout" });
+    source.emit({ kind: "layout" });
     await expect(reading).rejects.toThrow("moved");
   });
 });
