@@ -1,7 +1,7 @@
 /** A problem that leaves nothing else to show, with what to do about it. */
 
 import type { ProblemAction } from "./problem-text";
-import { setCredentials } from "./session";
+import { leaveSession } from "./session";
 import { useDocumentTitle } from "./ui/hooks";
 
 interface ProblemScreenProps {
@@ -52,7 +52,7 @@ function ActionButton({ action, isPrimary, retry, undelete }: ActionButtonProps)
 
 /** Ends the session, and leaves the secret of a share link, so that the sign-in screen is shown. */
 function signInAgain(): void {
-  setCredentials(null);
+  leaveSession();
   const plain = location.hash.replace(/\?.*$/, "");
   if (plain !== location.hash) location.hash = plain;
 }

@@ -26,7 +26,7 @@ export function problemText(error: unknown): ProblemText {
   if (error instanceof UnreachableError) {
     return {
       title: "The stack does not respond",
-      detail: "Cells that were loaded stay visible. Edits are stored on this device and are sent when the stack responds.",
+      detail: "Edits that wait are stored on this device, and are sent when the stack responds.",
       advice: "Check the network, then try again.",
       actions: ["retry"],
     };
@@ -51,6 +51,7 @@ export function problemLine(error: unknown): string {
 }
 
 function sentence(text: string): string {
-  const capitalized = text.charAt(0).toUpperCase() + text.slice(1);
+  // The first word may be a name, such as that of a file.
+  const capitalized = /^[a-z]+\b(?![.-])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?]$/.test(capitalized) ? capitalized : `${capitalized}.`;
 }

@@ -14,6 +14,7 @@ const SIBLING_WAIT_MS = 150;
 
 let credentials: Credentials | null = null;
 let isUnauthorized = false;
+let mayAsk = true;
 const listeners = new Set<() => void>();
 
 /** Moves a token from the address bar to the session. */
@@ -87,11 +88,27 @@ export function answerSiblingTabs(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => {
     if (data === "ask" && credentials !== null && !isUnauthorized) channel.postMessage(credentials);
+    if (data === "end") leaveSession();
   };
 }
 
+/** Ends the session of this tab, which then does not take that of another tab. */
+export function leaveSession(): void {
+  mayAsk = false;
+  setCredentials(null);
+}
+
+/** Ends the session of all tabs. */
+export function signOut(): void {
+  leaveSession();
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage("end");
+  channel.close();
+}
+
 /** Takes the session of another tab if it is newer. Returns whether there is one. */
-export function askSiblingTabs(): Promise<boolean> {
+export async function askSiblingTabs(): Promise<boolean> {
+  if (!mayAsk) return false;
   const channel = new BroadcastChannel(CHANNEL);
   return new Promise((resolve) => {
     const finish = (hasSession: boolean) => {

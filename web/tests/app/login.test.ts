@@ -52,12 +52,17 @@ describe.skipIf(!CAN_TEST_PAGE)("the page with an issuer", { timeout: 60_000 }, 
     await page.context().close();
   });
 
-  test("a new tab takes the session of the first one", async () => {
+  test("a new tab takes the session of the first one, until one of them signs out", async () => {
     const first = await world.open();
     await first.getByRole("heading", { name: "Spreadsheets" }).waitFor();
     const second = await first.context().newPage();
     await second.goto(`${world.url}/`);
     await second.getByRole("heading", { name: "Spreadsheets" }).waitFor();
+    // Signing out ends both, and a reload brings neither back.
+    await second.getByRole("button", { name: "Sign out" }).click();
+    await first.getByRole("heading", { name: "Sign in to Cellar" }).waitFor();
+    await second.reload();
+    await second.getByRole("heading", { name: "Sign in to Cellar" }).waitFor();
     await first.context().close();
   });
 

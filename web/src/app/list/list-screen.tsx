@@ -1,12 +1,10 @@
 /** The list of spreadsheets. */
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { createSpreadsheet } from "../../stack/create";
 import { STATUSES, type Spreadsheet, type SpreadsheetStatus } from "../../stack/details";
-import { listSpreadsheets } from "../../stack/list";
-import { AbortedError } from "../../data/api-error";
 import { formatRoute } from "../routes";
-import { setCredentials } from "../session";
+import { signOut } from "../session";
 import type { StackAccess } from "../stack-access";
 import { Problem } from "../ui/dialog";
 import { useAction, useDocumentTitle } from "../ui/hooks";
@@ -14,21 +12,15 @@ import { ImportArea } from "./import-area";
 import { ExpiredBar } from "../ui/expired-bar";
 import { SpreadsheetRow } from "./row";
 import { sortSpreadsheets, type SortOrder } from "./sort";
+import { useList, type ListState } from "./use-list";
 
 const STATUS_NAMES: Record<SpreadsheetStatus, string> = { active: "Active", archived: "Archived", deleted: "Deleted" };
-const SEARCH_DELAY_MS = 250;
-
-interface ListState {
-  spreadsheets: Spreadsheet[] | null;
-  isTruncated: boolean;
-  problem: unknown;
-}
 
 export default function ListScreen({ access }: { access: StackAccess }) {
   const [status, setStatus] = useState<SpreadsheetStatus>("active");
   const [search, setSearch] = useState("");
   const [order, setOrder] = useState<SortOrder>("newest");
-  const { state, replace } = useList(access, status, search);
+  const { state, replace, reload } = useList(access, status, search);
   const { isRunning, problem, run } = useAction();
   useDocumentTitle("Spreadsheets");
   const create = () => void run(async () => {
@@ -44,13 +36,14 @@ export default function ListScreen({ access }: { access: StackAccess }) {
             <div class="tools">
               <button type="button" onClick={chooseFile}>Import a file</button>
               <button type="button" class="primary" disabled={isRunning} onClick={create}>New spreadsheet</button>
-              <button type="button" class="quiet" onClick={() => setCredentials(null)}>Sign out</button>
+              <button type="button" class="quiet" onClick={signOut}>Sign out</button>
             </div>
           </header>
           <ExpiredBar />
           <main class="list">
             <Filters {...{ status, setStatus, search, setSearch, order, setOrder }} />
             <Problem error={problem ?? state.problem} />
+            {state.problem === null ? null : <button type="button" onClick={reload}>Try again</button>}
             <Rows {...{ access, state, status, search, order, replace, create, chooseFile }} />
           </main>
         </>
@@ -137,32 +130,4 @@ function Empty({ status, search, create, chooseFile }: Pick<RowsProps, "status" 
       </div>
     </div>
   );
-}
-
-/** Lists the spreadsheets of a status, again after each change of the search. */
-function useList({ stack }: StackAccess, status: SpreadsheetStatus, search: string) {
-  const [state, setState] = useState<ListState>({ spreadsheets: null, isTruncated: false, problem: null });
-  useEffect(() => {
-    const abort = new AbortController();
-    const query = search.trim() === "" ? { status } : { status, name: search.trim() };
-    const load = () =>
-      listSpreadsheets(stack, { ...query, signal: abort.signal }, ({ spreadsheets, next }) =>
-        setState({ spreadsheets, isTruncated: next !== undefined, problem: null }),
-      ).catch((problem: unknown) => {
-        if (!(problem instanceof AbortedError)) setState((before) => ({ ...before, problem }));
-      });
-    const timer = setTimeout(() => void load(), search === "" ? 0 : SEARCH_DELAY_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [stack, status, search]);
-  // The list is eventually consistent: own changes are shown at once.
-  const replace = useCallback((changed: Spreadsheet) => {
-    setState((before) => ({
-      ...before,
-      spreadsheets: before.spreadsheets?.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) ?? null,
-    }));
-  }, []);
-  return { state, replace };
 }

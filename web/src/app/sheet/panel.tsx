@@ -7,6 +7,9 @@ import { PANEL_LOADERS } from "../panels/index";
 import type { PanelProps } from "../panels/props";
 import { useModule } from "../ui/hooks";
 
+/** On a narrow screen, these leave room for the cells that they are about. */
+const LOOKS_AT_CELLS: PanelName[] = ["time", "history", "cell-history"];
+
 export function Panel({ name, ...props }: PanelProps & { name: PanelName }) {
   const root = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
@@ -20,7 +23,7 @@ export function Panel({ name, ...props }: PanelProps & { name: PanelName }) {
     if (event.key === "Escape" && !event.defaultPrevented) props.close();
   };
   return (
-    <aside class="panel" ref={root} tabIndex={-1} aria-label={PANEL_NAMES[name]} onKeyDown={handleKey}>
+    <aside class={LOOKS_AT_CELLS.includes(name) ? "panel beside-cells" : "panel"} ref={root} tabIndex={-1} aria-label={PANEL_NAMES[name]} onKeyDown={handleKey}>
       <PanelBody name={name} {...props} />
     </aside>
   );

@@ -5,6 +5,7 @@ import { ProblemError, UnreachableError } from "../../data/api-error";
 import type { CellarGrid } from "../../grid/index";
 import { changeDetails } from "../../stack/details";
 import { displayName } from "../list/sort";
+import { takeNotice } from "../notice";
 import type { PanelName } from "../panel-names";
 import { ProblemScreen } from "../problem-screen";
 import { problemText } from "../problem-text";
@@ -33,7 +34,7 @@ export function SheetScreen({ route, access }: SheetScreenProps) {
   const status = details?.status ?? "active";
   const source = useSource(access, route, attempt, status === "active" ? null : `The spreadsheet is ${status}`);
   const [panel, setPanel] = useState<PanelName | null>(null);
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useState(takeNotice);
   const grid = useRef<CellarGrid>(null);
   useDocumentTitle(details === null ? "Spreadsheet" : displayName(details.name));
   const showState = useCallback((at: string | null) => {
