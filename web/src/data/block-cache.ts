@@ -25,6 +25,10 @@ export class BlockCache {
     return this.#blocks.get(blockKey(place));
   }
 
+  get hasResults(): boolean {
+    return [...this.#blocks.values()].some((block) => block.hasResults);
+  }
+
   get weight(): number {
     let weight = 0;
     for (const block of this.#blocks.values()) weight += block.weight;
@@ -102,11 +106,9 @@ export class BlockCache {
     });
   }
 
-  /** Marks the blocks whose contents an edit may have changed, which the cache cannot compute. */
-  markOutdated(which: (block: Block) => boolean): void {
-    for (const block of this.#blocks.values()) {
-      if (!block.isOutdated && which(block)) block.isOutdated = true;
-    }
+  /** Marks all blocks, because an edit may have changed them in a way that the cache cannot compute. */
+  markOutdated(): void {
+    for (const block of this.#blocks.values()) block.isOutdated = true;
   }
 
   clear(): void {

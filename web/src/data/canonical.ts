@@ -24,6 +24,8 @@ export interface EntryEffect {
 export class CanonicalState {
   sheets: readonly SheetInfo[] = [];
   nextSheet = 1;
+  /** Sheets whose used range contains the cells that formulas fill. Only replies with cells have it. */
+  readonly fullExtents = new Set<number>();
   position = 0;
   incarnation = 0;
   /** Whether the last entry ends its segment; undefined if its kind is not known. */
@@ -36,6 +38,7 @@ export class CanonicalState {
   reset(reply: SheetsReply): void {
     this.cache.clear();
     this.sheets = [];
+    this.fullExtents.clear();
     this.setSheets(reply);
     this.position = reply.position;
     this.changedAt = reply.position;
@@ -68,7 +71,11 @@ export class CanonicalState {
     this.changedAt = entry.position;
     // Any edit may change results of formulas, which only the server calculates.
     const isAllUnknown = effect.cells === null;
-    this.cache.markOutdated((block) => isAllUnknown || block.hasResults);
+    // A formula may also fill cells that were blank.
+    if (isAllUnknown || this.cache.hasResults || entry.mutations.flatMap(committedOf).some(setsFormula)) {
+      this.fullExtents.clear();
+      this.cache.markOutdated();
+    }
     return effect;
   }
 
@@ -105,8 +112,13 @@ export class CanonicalState {
   }
 
   setExtent(sheet: number, extent: SheetInfo["extent"]): void {
+    this.fullExtents.add(sheet);
     this.sheets = this.sheets.map((info) => (info.sheet === sheet ? { ...info, extent } : info));
   }
+}
+
+function setsFormula(operation: Operation): boolean {
+  return operation.kind === "setCells" && operation.cells.some(({ formula }) => formula !== undefined);
 }
 
 /** Returns a cell after an edit, or undefined if it is blank. */

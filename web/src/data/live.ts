@@ -17,22 +17,27 @@ export class LiveUpdates {
   #isChecking = false;
   #isHinted = false;
   #isClosed = false;
-  readonly #endHints: (() => void)[];
+  #endHints: (() => void)[] = [];
 
   constructor(
     /** Reads all news. Never throws. */
     private readonly check: () => Promise<PollEvent>,
     private readonly random: Random,
-    sources: readonly HintSource[],
-  ) {
-    this.#endHints = sources.map((source) => source.start(() => this.wake()));
+    private readonly sources: readonly HintSource[],
+  ) {}
+
+  /** Begins to check. Resolves after the first check. */
+  async start(): Promise<void> {
+    const checked = this.#run();
+    this.#endHints = this.sources.map((source) => source.start(() => this.wake()));
+    await checked;
   }
 
   /** Checks now. A hint during a check causes another one. */
   wake(): void {
     this.#isHinted = true;
     clearTimeout(this.#timer);
-    if (!this.#isChecking) void this.#run();
+    if (!this.#isChecking && !this.#isClosed) void this.#run();
   }
 
   /** Polls often again, because the user made an edit. */
@@ -49,7 +54,7 @@ export class LiveUpdates {
   }
 
   async #run(): Promise<void> {
-    this.#isChecking = true;
+    [this.#isChecking, this.#isHinted] = [true, true];
     let event: PollEvent = "quiet";
     while (this.#isHinted && !this.#isClosed) {
       this.#isHinted = false;

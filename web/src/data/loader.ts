@@ -80,15 +80,14 @@ export class Loader {
     return places;
   }
 
-  /** Blocks outside the used range are blank and need no request. */
+  /** Blocks outside the used range are blank and need no request, unless formulas may fill them. */
   needsLoad(place: BlockPlace): boolean {
     const extent = this.state.info(place.sheet)?.extent;
-    const isOutside =
-      extent === undefined ||
-      place.rowBlock * BLOCK_ROWS >= extent.rows ||
-      place.columnBlock * BLOCK_COLUMNS >= extent.columns;
+    if (extent === undefined) return false;
     const block = this.state.cache.block(place);
-    return !isOutside && (block === undefined || block.isOutdated || !block.isComplete());
+    if (block !== undefined) return block.isOutdated || !block.isComplete();
+    const isInside = place.rowBlock * BLOCK_ROWS < extent.rows && place.columnBlock * BLOCK_COLUMNS < extent.columns;
+    return isInside || !this.state.fullExtents.has(place.sheet);
   }
 
   async #load(load: Load): Promise<void> {

@@ -131,8 +131,7 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
   const releaseLock = startOutbox(parts);
-  await session.check();
-  live.wake();
+  await live.start();
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();

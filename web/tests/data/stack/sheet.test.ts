@@ -88,6 +88,8 @@ describe.skipIf(!HAS_STACK)("a sheet of a real stack", () => {
     expect(sheet.extent.rows).toBe(1_000);
     sheet.setCells([{ row: 5, column: 0, input: "in the way" }]);
     await support.until(() => sheet.cellAt(919, 0) === undefined, "the spill has ended");
+    await cellar("set", "B2", "=SEQUENCE(930)");
+    await support.until(() => sheet.cellAt(919, 1)?.value === 919, "a spill that another client made is shown");
     sheet.request(support.WINDOW);
     await expectSame(sheet);
   });
