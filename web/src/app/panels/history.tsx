@@ -10,32 +10,28 @@ import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";
 import { ActionProblem, Done, LoadState, OfflineNote, PanelFrame } from "./parts";
 import { PositionActions } from "./position-actions";
 import type { PanelProps } from "./props";
-import { forget, useRemembered } from "./remembered";
+import { positionOf, useShownAt } from "./shown-state";
 import { dateTimeText, dayText, timeText } from "./times";
 import { useMarks } from "./use-marks";
 
 const PAGE_ENTRIES = 50;
 const MAX_DIFF_CELLS = 5_000;
+const GROWTH_SETTLE_MS = 500;
 
 export default function HistoryPanel(props: PanelProps) {
   const { stack, spreadsheet, source, close, setSource } = props;
-  const prefix = `history ${spreadsheet} `;
-  const [page, setPage] = useRemembered<RowsPage | null>(`${prefix}page`, null);
-  const [selected, setSelected] = useRemembered<number | null>(`${prefix}selected`, null);
-  const [done, setDone] = useRemembered<string[]>(`${prefix}done`, []);
+  const [page, setPage] = useState<RowsPage | null>(null);
+  const at = useShownAt();
+  const selected = positionOf(at);
+  const [done, setDone] = useState<string[]>([]);
   const { isOnline } = useStatus(source);
-  const newest = useNewest(props, page, setPage, selected);
+  const newest = useNewest(props, page, setPage, at);
   const older = useRunning();
   const role = useLoaded((signal) => readDetails(stack, spreadsheet, signal), [stack, spreadsheet]).value?.role;
   const groups = useMemo(() => groupRows(page?.rows ?? []), [page]);
   const select = (position: number | null) => {
-    setSelected(position);
+    setDone([]);
     setSource(position === null ? null : positionText(position));
-  };
-  const end = () => {
-    if (selected !== null) setSource(null);
-    forget(prefix);
-    close();
   };
   const loadOlder = useCallback(() => {
     const until = page?.next;
@@ -46,16 +42,16 @@ export default function HistoryPanel(props: PanelProps) {
     });
   }, [page, stack, spreadsheet]);
   const handleReversed = (sentences: string[]) => {
+    setSource(null);
     setDone(sentences);
-    select(null);
     newest.reload();
   };
   return (
-    <PanelFrame title="History" close={end}>
+    <PanelFrame title="History" close={close}>
       <OfflineNote isOnline={isOnline} />
-      {selected === null ? null : (
+      {at === null ? null : (
         <p class="panel-note">
-          You see the spreadsheet at {positionText(selected)}. <button type="button" onClick={() => select(null)}>Back to now</button>
+          You see the spreadsheet at {at}. <button type="button" onClick={() => select(null)}>Back to now</button>
         </p>
       )}
       <Done>{done.map((text) => <p key={text}>{text}</p>)}</Done>
@@ -72,10 +68,10 @@ export default function HistoryPanel(props: PanelProps) {
 }
 
 /** Loads the newest entries, and again when the spreadsheet grows. */
-function useNewest({ stack, spreadsheet, source }: PanelProps, page: RowsPage | null, setPage: (page: RowsPage) => void, selected: number | null) {
+function useNewest({ stack, spreadsheet, source }: PanelProps, page: RowsPage | null, setPage: (page: RowsPage) => void, at: string | null) {
   const { position } = useStatus(source);
   // An earlier state does not grow.
-  const grown = useSettled(selected === null ? position : "", 500);
+  const grown = useSettled(at === null ? position : "", GROWTH_SETTLE_MS);
   const known = useRef(page);
   known.current = page;
   return useLoaded(
@@ -139,7 +135,7 @@ function EntryDetails({ row, canEdit, onReversed, ...props }: EntryDetailsProps)
     [stack, spreadsheet, position],
   );
   const marks = useMemo(() => (value === null ? [] : marksOfLaterState(value)), [value]);
-  useMarks(props, marks);
+  useMarks(props, positionText(position), marks);
   return (
     <div class="panel-note">
       <p class="panel-small">{author}, {dateTimeText(createdS)}</p>

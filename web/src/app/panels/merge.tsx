@@ -56,7 +56,7 @@ export function MergeSection({ stack, fork, into, onMerged }: MergeSectionProps)
   return (
     <div>
       <div class="panel-actions">
-        <button ref={start} type="button" disabled={action.isRunning || preview !== null} onClick={look} aria-label={`Merge ${displayName(fork.name)} into ${name}`}>Merge into {name}…</button>
+        <button ref={start} type="button" disabled={action.isRunning || preview !== null} onClick={look} aria-label={`Merge into ${name}… (${displayName(fork.name)})`}>Merge into {name}…</button>
       </div>
       {action.isRunning ? <p class="panel-muted" role="status">{remaining === null ? "Working…" : `Merging: ${count(remaining, "edit remains", "edits remain")}`}</p> : null}
       <ActionProblem error={action.error} />

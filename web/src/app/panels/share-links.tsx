@@ -87,7 +87,8 @@ function CreateLink({ stack, id, isDisabled, create }: CreateLinkProps) {
   const attempt = useRef<{ key: string; secret: string; expiresS: number | null } | null>(null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
     const role: LinkRole = data.get("role") === "editor" ? "editor" : "viewer";
     const label = String(data.get("label") ?? "").trim();
     const days = Number(data.get("days"));
@@ -101,6 +102,7 @@ function CreateLink({ stack, id, isDisabled, create }: CreateLinkProps) {
       const link = { role, ...(label === "" ? {} : { label }), ...(expiresS === null ? {} : { expiresS }) };
       const { token } = await createLink(stack, id, link, secret);
       attempt.current = null;
+      form.reset();
       return { address: linkAddress(stack.url, id, token), role, expiresS };
     });
   };
@@ -116,7 +118,7 @@ function CreateLink({ stack, id, isDisabled, create }: CreateLinkProps) {
         </label>
         <label>
           Expires
-          <select name="days" defaultValue={String(DEFAULT_DAYS)}>
+          <select name="days">
             {LIFETIMES.map(([days, text]) => <option key={days} value={days} selected={days === DEFAULT_DAYS}>{text}</option>)}
           </select>
         </label>

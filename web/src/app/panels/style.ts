@@ -20,20 +20,20 @@ const CSS = `
 .panel-frame input, .panel-frame select { padding: 0.15rem 0.4rem; border: 1px solid light-dark(#87919c, #6b7681); border-radius: 0.3rem; background: light-dark(#fff, #1a1f24); color: inherit; }
 .panel-frame :is(button, input, select, [tabindex]):focus-visible { outline: 2px solid var(--panel-accent); outline-offset: 1px; }
 .panel-muted { color: var(--panel-dim); }
-.panel-muted:empty { display: none; }
+.panel-muted:empty { margin: 0; }
 .panel-note { padding: 0.4rem 0.6rem; border-inline-start: 3px solid var(--panel-accent); background: var(--panel-soft); }
 .panel-problem { color: var(--panel-bad); }
 .panel-done { color: var(--panel-good); }
-.panel-done:empty { display: none; }
 .panel-row, .panel-confirm, .panel-actions { display: flex; flex-wrap: wrap; align-items: center; gap: 0.4rem; }
 .panel-row { padding: 0.35rem 0; border-block-end: 1px solid var(--panel-line); }
 .panel-row > .panel-grow { flex: 1 1 9rem; }
 .panel-actions { margin-block: 0.5rem; }
 .panel-list { list-style: none; margin: 0; padding: 0; }
-.panel-form { display: grid; gap: 0.5rem; }
-.panel-form label { display: grid; gap: 0.15rem; }
+.panel-form { display: grid; gap: 0.5rem; margin-block-start: 0.75rem; }
+.panel-form label { display: grid; gap: 0.15rem; min-inline-size: 0; }
+.panel-form :is(input, select) { inline-size: 100%; }
 .panel-pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); gap: 0.5rem; }
-.panel-small { font-size: 0.85rem; color: var(--panel-dim); }
+.panel-small { font-size: 0.92em; font-weight: normal; color: var(--panel-dim); }
 .panel-address { inline-size: 100%; }
 .panel-entry { display: block; inline-size: 100%; text-align: start; white-space: normal; block-size: auto; }
 .panel-frame button.panel-entry { background: none; border-color: transparent; border-radius: 0.3rem; padding: 0.35rem 0.5rem; }
@@ -41,8 +41,9 @@ const CSS = `
 .panel-frame button.panel-entry[aria-pressed="true"] { background: var(--panel-soft); border-color: var(--panel-accent); }
 .panel-old { color: var(--panel-bad); text-decoration: line-through; }
 .panel-new { color: var(--panel-good); }
-.panel-table { inline-size: 100%; border-collapse: collapse; }
+.panel-table { inline-size: 100%; overflow-wrap: break-word; border-collapse: collapse; }
 .panel-table :is(th, td) { text-align: start; vertical-align: top; padding: 0.25rem 0.3rem; border-block-end: 1px solid var(--panel-line); font-weight: normal; }
+.panel-table caption { text-align: start; }
 .panel-table thead th { font-weight: 600; }
 .panel-track { position: relative; block-size: 2.5rem; margin-block: 0.5rem; border-radius: 0.3rem; background: var(--panel-soft); touch-action: none; cursor: pointer; }
 .panel-track canvas { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; }

@@ -1,6 +1,6 @@
 /** The time slider: shows the spreadsheet as it was, and what differs from now. */
 
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { positionText } from "../../data/position";
 import { readDetails } from "../../stack/details";
 import { describeDiff, marksOfEarlierState } from "../../stack/diff-marks";
@@ -10,7 +10,7 @@ import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";
 import { ActionProblem, Done, LoadState, OfflineNote, PanelFrame } from "./parts";
 import { PositionActions } from "./position-actions";
 import type { PanelProps } from "./props";
-import { forget, useRemembered } from "./remembered";
+import { positionOf, useShownAt } from "./shown-state";
 import { TimeBar } from "./time-bar";
 import type { TimelineEntry } from "./timeline";
 import { dateTimeText } from "./times";
@@ -23,11 +23,9 @@ const MAX_DIFF_CELLS = 5_000;
 
 export default function TimePanel(props: PanelProps) {
   const { stack, spreadsheet, source, close, setSource } = props;
-  const prefix = `time ${spreadsheet} `;
-  const [page, setPage] = useRemembered<RowsPage | null>(`${prefix}page`, null);
-  /** Position of the shown entry, or null for now. */
-  const [chosen, setChosen] = useRemembered<number | null>(`${prefix}chosen`, null);
-  const [done, setDone] = useRemembered<string[]>(`${prefix}done`, []);
+  const [page, setPage] = useState<RowsPage | null>(null);
+  const [chosen, setChosen] = useChosen(setSource);
+  const [done, setDone] = useState<string[]>([]);
   const { isOnline } = useStatus(source);
   const newest = useLoaded(
     async (signal) => {
@@ -40,7 +38,6 @@ export default function TimePanel(props: PanelProps) {
   const entries = useMemo<TimelineEntry[]>(() => [...(page?.rows ?? [])].reverse(), [page]);
   const found = entries.findIndex((entry) => entry.position === chosen);
   const index = found < 0 ? entries.length - 1 : found;
-  useShownState(chosen, setSource);
   const choose = (next: number) => setChosen(next === entries.length - 1 ? null : (entries[next]?.position ?? null));
   const loadOlder = () =>
     older.run(async () => {
@@ -52,14 +49,9 @@ export default function TimePanel(props: PanelProps) {
     setChosen(null);
     setPage(null);
   };
-  const end = () => {
-    if (chosen !== null) setSource(null);
-    forget(prefix);
-    close();
-  };
   const entry = entries[index];
   return (
-    <PanelFrame title="Time" close={end}>
+    <PanelFrame title="Time" close={close}>
       <OfflineNote isOnline={isOnline} />
       <LoadState isLoading={newest.isLoading && page === null} error={newest.error} retry={newest.reload} />
       <Done>{done.map((text) => <p key={text}>{text}</p>)}</Done>
@@ -87,10 +79,26 @@ export default function TimePanel(props: PanelProps) {
   );
 }
 
-/** Shows the chosen state after the slider has rested. */
-function useShownState(chosen: number | null, setSource: (at: string | null) => void): void {
+/** The position of the chosen entry, or null for now. The shown state follows when the slider rests. */
+function useChosen(setSource: (at: string | null) => void): [number | null, (chosen: number | null) => void] {
+  const at = useShownAt();
+  const [chosen, setChosen] = useState<number | null>(positionOf(at));
+  const asked = useRef(at);
   const settled = useSettled(chosen, SETTLE_MS);
-  useEffect(() => setSource(settled === null ? null : positionText(settled)), [settled]);
+  const sent = useRef(settled);
+  useEffect(() => {
+    if (sent.current === settled) return;
+    sent.current = settled;
+    asked.current = settled === null ? null : positionText(settled);
+    setSource(asked.current);
+  }, [settled]);
+  // Something else has chosen another state, such as the button "back" of the browser.
+  useEffect(() => {
+    if (at === asked.current) return;
+    asked.current = at;
+    setChosen(positionOf(at));
+  }, [at]);
+  return [chosen, setChosen];
 }
 
 interface EarlierStateProps extends PanelProps {
@@ -107,7 +115,7 @@ function EarlierState({ position, canEdit, onReversed, ...props }: EarlierStateP
     [stack, spreadsheet, settled],
   );
   const marks = useMemo(() => (value === null || value.from !== settled ? [] : marksOfEarlierState(value)), [value, settled]);
-  useMarks(props, marks);
+  useMarks(props, positionText(settled), marks);
   return (
     <section class="panel-note" aria-label="Differences from now">
       <LoadState isLoading={isLoading} error={error} retry={reload} />

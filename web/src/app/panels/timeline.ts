@@ -7,14 +7,18 @@ export interface TimelineEntry {
   text: string;
 }
 
-/** Returns the place of each entry on the bar, from 0 to 1. Entries are oldest first. */
+/**
+ * Returns the place of each entry on the bar, from 0 to 1. Entries are oldest first. Half of a place is
+ * the time and half is the order, so that entries of one minute are apart on a bar of a year.
+ */
 export function placesOf(entries: readonly Pick<TimelineEntry, "createdS">[]): number[] {
   const first = entries[0]?.createdS ?? 0;
   const length = (entries.at(-1)?.createdS ?? first) - first;
-  // Entries of one second have no order in time, so they are spread evenly.
-  return entries.map(({ createdS }, index) =>
-    length > 0 ? (createdS - first) / length : entries.length === 1 ? 1 : index / (entries.length - 1),
-  );
+  return entries.map(({ createdS }, index) => {
+    if (entries.length === 1) return 1;
+    const order = index / (entries.length - 1);
+    return length > 0 ? ((createdS - first) / length + order) / 2 : order;
+  });
 }
 
 /** Returns the index of the entry that is nearest to a place. Of several, returns the newest. */

@@ -1,1 +1,0 @@
-import{R as t,b as e,l as m}from"./chunk-N7YK6GRY.js";import{e as o,k as r}from"./chunk-W4TGEUMC.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
