@@ -22,6 +22,11 @@ export class Axis {
     this.length = count * defaultSize + extra;
   }
 
+  /** Returns the sizes other than the default. */
+  ownSizes(): [index: number, size: number][] {
+    return this.indexes.map((index) => [index, this.sizeOf(index)]);
+  }
+
   sizeOf(index: number): number {
     return this.sizes.get(index) ?? this.defaultSize;
   }

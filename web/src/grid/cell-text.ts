@@ -14,7 +14,7 @@ export function editText(cell: Cell | undefined): string {
   if (cell.formula !== undefined) return formulaText(cell.formula);
   const { value } = cell;
   if (typeof value === "string") return LOOKS_LIKE_A_VALUE.test(value) ? `'${value}` : value;
-  if (typeof value === "number") return isDateFormat(cell.format) ? cell.text : String(value);
+  if (typeof value === "number") return isDateFormat(cell.format) ? dateInput(value, cell.text) : String(value);
   if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
   return value === null ? "" : value.error;
 }
@@ -27,6 +27,20 @@ export function copyInput(cell: Cell | undefined): string {
 
 export function formulaText(formula: string): string {
   return formula.startsWith("=") ? formula : `=${formula}`;
+}
+
+const DATE_INPUT = /^\d{4}([-/])\d\d\1\d\d(?:[ T]\d\d:\d\d:\d\d)?$/;
+const UNIX_EPOCH_SERIAL = 25_569;
+/** The server reads no earlier dates: spreadsheets disagree about them. */
+const FIRST_DATE_SERIAL = 61;
+
+/** Returns an input that is read as this date. Other formats, such as 31.12.2026, would be read as text. */
+function dateInput(serial: number, text: string): string {
+  if (DATE_INPUT.test(text)) return text;
+  if (!(serial >= FIRST_DATE_SERIAL && serial < 2_958_466)) return String(serial);
+  const seconds = Math.round((serial - UNIX_EPOCH_SERIAL) * 86_400);
+  const [date, time] = new Date(seconds * 1_000).toISOString().slice(0, 19).split("T");
+  return time === "00:00:00" ? date! : `${date} ${time}`;
 }
 
 function isDateFormat(format: string | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { Cell } from "../data/types";
 import { formulaText } from "./cell-text";
+import { explain } from "./formula-reasons";
 
 /** What a cell looks like: the same for the same cell, so that an unchanged cell is not written again. */
 export interface CellLook {
@@ -8,7 +9,7 @@ export interface CellLook {
   title: string;
 }
 
-const LOADING: CellLook = { className: "cell loading", text: "", title: "Loading" };
+const LOADING: CellLook = { className: "cell loading", text: "…", title: "Loading" };
 const BLANK: CellLook = { className: "cell", text: "", title: "" };
 
 export function cellLook(cell: Cell | undefined, isLoaded: boolean, fits: (text: string) => boolean): CellLook {
@@ -38,11 +39,8 @@ function shownText(cell: Cell, fits: (text: string) => boolean): string {
 function titleOf(cell: Cell, text: string): string {
   const parts: string[] = [];
   if (text === "###") parts.push(cell.text);
-  if (cell.value !== null && typeof cell.value === "object") parts.push(`Error: ${cell.value.error}`);
-  if (cell.stale) parts.push("Stale: this value is not calculated yet");
   if (cell.pending) parts.push("Waiting to be sent");
-  if (cell.filledBy !== undefined) parts.push(`Filled by the formula in ${cell.filledBy}`);
+  parts.push(...explain(cell));
   if (cell.formula !== undefined && parts.length > 0) parts.push(formulaText(cell.formula));
-  if (cell.note) parts.push(cell.note);
   return parts.join("\n");
 }

@@ -2,11 +2,13 @@ import type { Clipboard } from "./clipboard";
 import type { Controller } from "./controller";
 import type { Command } from "./keys";
 import type { Menu, MenuItem } from "./menu";
-import { currentRange, selectAll, widen } from "./selection";
+import { selectAll, widen } from "./selection";
+import { spansOf } from "./shift";
 
 export interface CommandUi {
   notify(message: string): void;
   focusNameBox(): void;
+  toggleTrace(): void;
   openFind(): void;
   editorElement(): HTMLTextAreaElement;
   host: HTMLElement;
@@ -32,6 +34,10 @@ export class CommandRunner {
         return controller.edit({ kind: "commit", text: this.ui.editorElement().value, advance: command.advance });
       case "widen":
         return controller.select(widen(controller.selection, command.axis, controller.size), false);
+      case "insert":
+        return controller.insert(command.axis);
+      case "delete":
+        return controller.delete(command.axis);
       case "resizeColumns":
         return controller.resizeColumns(command.by);
       case "selectAll":
@@ -44,11 +50,11 @@ export class CommandRunner {
     }
   }
 
-  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "resizeColumns">): void {
+  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "insert" | "delete" | "resizeColumns">): void {
     const { controller, ui } = this;
     switch (kind) {
       case "open":
-        return controller.canEdit ? controller.edit(controller.editStart("open")) : undefined;
+        return controller.refusesEdit() ? undefined : controller.edit(controller.editStart("open"));
       case "toggle":
         return controller.edit({ kind: "toggle" });
       case "cancel":
@@ -81,7 +87,8 @@ export class CommandRunner {
 
   private items(): MenuItem[] {
     const { controller, clipboard } = this;
-    const { rowCount, columnCount } = currentRange(controller.selection);
+    const countOf = (axis: "rows" | "columns") => spansOf(controller.selection.ranges, axis).reduce((sum, { count }) => sum + count, 0);
+    const [rowCount, columnCount] = [countOf("rows"), countOf("columns")];
     const isReadOnly = !controller.canEdit;
     const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
     const rows = rowCount === 1 ? "row" : `${rowCount.toLocaleString("en-US")} rows`;
@@ -96,6 +103,7 @@ export class CommandRunner {
       item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
       item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
       item(`Delete ${columns}`, () => controller.delete("columns"), isReadOnly || columnCount >= size.columns),
+      item("Precedents and dependents (F9)", () => this.ui.toggleTrace(), false),
       item("Undo", () => controller.undo("undo")),
       item("Redo", () => controller.undo("redo")),
     ];

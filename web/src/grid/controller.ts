@@ -4,12 +4,12 @@ import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
 import { edit, READY, type EditEvent, type EditState } from "./edit";
 import { fillInputs } from "./fill";
-import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
+import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_COLUMNS, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
 import { readRange } from "./load-range";
 import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
-import { advance, currentRange, isSingleCell, lastColumn, selectCell, selectRange, type GridSize, type Selection } from "./selection";
+import { advance, currentRange, isSingleCell, lastColumn, growWhole, selectCell, selectRange, type GridSize, type Selection } from "./selection";
 import { scrollOfShift, shiftCell, shiftSelection, spansOf } from "./shift";
 import { shownSize, visibleRange } from "./view";
 
@@ -29,6 +29,12 @@ export interface NoticeAction {
   run(): void;
 }
 
+/** Keeps the widths of columns other than the default, such as in `localStorage`. */
+export interface ColumnWidthStore {
+  load(sheet: number): Iterable<readonly [column: number, width: number]>;
+  save(sheet: number, widths: readonly (readonly [column: number, width: number])[]): void;
+}
+
 interface SheetState {
   columns: Axis;
   position: ScrollPosition;
@@ -44,16 +50,19 @@ export class Controller {
   readonly marks = new Marks();
   /** Rows at the start that do not scroll. A small window shows fewer. */
   frozenRows = 0;
+  private widthStore: ColumnWidthStore | null = null;
   private rows = new Axis(MIN_SHOWN_ROWS, ROW_HEIGHT);
-  private sheet = newSheetState();
+  private sheet = this.newSheetState(-1);
   private readonly sheetStates = new Map<number, SheetState>();
   private shownSheet = -1;
   private unsubscribe: (() => void) | null = null;
   private bodySize = { width: 0, height: 0 };
   /** Own insertions and deletions that the source has not shown yet. */
   private ownShifts: LayoutShift[] = [];
+  private refusedFor: string | null = null;
   /** Changes when cells may be elsewhere. */
   layoutVersion = 0;
+  dataVersion = 0;
   /** Changes when the source was asked for other cells than those in view. */
   loadVersion = 0;
 
@@ -89,9 +98,34 @@ export class Controller {
     return readOnlyReason ?? (role === "viewer" ? "You can view this spreadsheet but not change it" : null);
   }
 
+  /** Returns whether the user cannot edit, and says why the first time. */
+  refusesEdit(): boolean {
+    const reason = this.readOnlyReason;
+    if (reason && reason !== this.refusedFor) this.ui.notify(reason);
+    this.refusedFor = reason;
+    return reason !== null;
+  }
+
+  /** Whether whole rows or columns are selected. */
+  get whole(): "rows" | "columns" | null {
+    const { ranges } = this.selection;
+    if (ranges.every((range) => range.columnCount >= this.size.columns)) return "rows";
+    return ranges.every((range) => range.rowCount >= this.size.rows) ? "columns" : null;
+  }
+
+  /** Keeps the widths of columns, which the grid itself does not store. */
+  setWidthStore(store: ColumnWidthStore | null): void {
+    this.widthStore = store;
+    this.sheetStates.clear();
+    this.sheet = { ...this.sheet, columns: this.newSheetState(this.shownSheet).columns };
+    this.growGrid();
+    this.scroll({ kind: "resized" });
+  }
+
   setSource(source: SheetSource | null): void {
     this.unsubscribe?.();
     this.source = source;
+    this.dataVersion++;
     this.sheetStates.clear();
     this.shownSheet = -1;
     this.unsubscribe = source ? source.subscribe((change) => this.handleChange(change)) : null;
@@ -173,6 +207,8 @@ export class Controller {
   edit(event: EditEvent): void {
     if (event.kind === "type" || event.kind === "open") this.scroll({ kind: "reveal", ...event.cell });
     const step = edit(this.editState, event);
+    // A text that cannot be stored stays open, so that the user can copy it.
+    if (step.input && this.readOnlyReason) return this.ui.notify(this.readOnlyReason);
     this.editState = step.state;
     if (step.text !== undefined) this.ui.setEditorText(step.text);
     if (step.input) this.store([step.input]);
@@ -247,6 +283,7 @@ export class Controller {
   setColumnWidth(column: number, width: number): void {
     const rounded = Math.round(Math.max(MIN_COLUMN_WIDTH, Math.min(width, MAX_COLUMN_WIDTH)));
     this.sheet.columns = this.sheet.columns.withSize(column, rounded);
+    this.saveWidths();
     this.scroll({ kind: "resized" });
   }
 
@@ -265,6 +302,7 @@ export class Controller {
   }
 
   private handleChange(change: SheetChange): void {
+    if (change.kind !== "status") this.dataVersion++;
     // A source reports another sheet by any change.
     if (change.kind === "sheets" || this.source?.sheet !== this.shownSheet) this.showSheet();
     else if (change.kind === "layout") this.handleLayout(change);
@@ -286,7 +324,10 @@ export class Controller {
   private applyShift(shift: LayoutShift, isOwn: boolean): void {
     const { axis, at, count } = shift;
     const { columns } = this.sheet;
-    if (axis === "columns") this.sheet.columns = count > 0 ? columns.withInserted(at, count) : columns.withDeleted(at, -count);
+    if (axis === "columns") {
+      this.sheet.columns = count > 0 ? columns.withInserted(at, count) : columns.withDeleted(at, -count);
+      this.saveWidths();
+    }
     this.marks.shift(this.shownSheet, shift);
     this.shiftEdit(shift);
     // The user's own new rows stay selected; rows of others move the selection with its cells.
@@ -316,7 +357,7 @@ export class Controller {
     if (sheet !== this.shownSheet) {
       if (this.editState.mode !== "ready") this.edit({ kind: "cancel" });
       if (this.shownSheet >= 0) this.sheetStates.set(this.shownSheet, this.sheet);
-      this.sheet = this.sheetStates.get(sheet) ?? newSheetState();
+      this.sheet = this.sheetStates.get(sheet) ?? this.newSheetState(sheet);
       this.shownSheet = sheet;
       this.ownShifts = [];
       this.layoutVersion++;
@@ -327,19 +368,30 @@ export class Controller {
   }
 
   private growGrid(): void {
-    const shown = shownSize(this.source?.extent ?? { rows: 0, columns: 0 }, this.selection.head);
+    const { active, head } = this.selection;
+    const shown = shownSize(this.source?.extent ?? { rows: 0, columns: 0 }, this.whole ? active : head);
     const size = { rows: Math.max(shown.rows, this.size.rows), columns: Math.max(shown.columns, this.size.columns) };
+    this.sheet.selection = growWhole(this.selection, this.size, size);
     this.sheet.size = size;
     this.rows = this.rows.withCount(size.rows);
     this.sheet.columns = this.sheet.columns.withCount(size.columns);
   }
-}
 
-function newSheetState(): SheetState {
-  return {
-    columns: new Axis(MIN_SHOWN_COLUMNS, COLUMN_WIDTH),
-    position: SCROLL_START,
-    selection: selectCell(0, 0),
-    size: { rows: MIN_SHOWN_ROWS, columns: MIN_SHOWN_COLUMNS },
-  };
+  private saveWidths(): void {
+    this.widthStore?.save(this.shownSheet, this.sheet.columns.ownSizes());
+  }
+
+  private newSheetState(sheet: number): SheetState {
+    const widths = new Map<number, number>();
+    for (const [column, width] of this.widthStore?.load(sheet) ?? []) {
+      // What was stored may be damaged.
+      if (column >= 0 && column < MAX_COLUMNS && width >= MIN_COLUMN_WIDTH && width <= MAX_COLUMN_WIDTH) widths.set(Math.floor(column), width);
+    }
+    return {
+      columns: new Axis(MIN_SHOWN_COLUMNS, COLUMN_WIDTH, widths),
+      position: SCROLL_START,
+      selection: selectCell(0, 0),
+      size: { rows: MIN_SHOWN_ROWS, columns: MIN_SHOWN_COLUMNS },
+    };
+  }
 }

@@ -98,9 +98,11 @@ export class Editor {
       // Safari ends a composition before the Enter that ends it; its key code is still 229.
       isComposing: event.isComposing || this.isComposing || event.keyCode === 229,
     };
-    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving());
+    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving(), this.controller.whole);
     if (!isModifier(event.key)) this.isTabReleased = command?.kind === "releaseTab";
     if (command?.kind === "leave") return;
+    // A read-only text has no input events.
+    if (!command && event.key.length === 1 && !key.ctrl && !key.alt && !this.controller.canEdit) this.controller.refusesEdit();
     if (!command) return;
     event.preventDefault();
     this.run(command);
@@ -108,7 +110,7 @@ export class Editor {
 
   private handleInput(): void {
     const { controller, element } = this;
-    if (!controller.canEdit) {
+    if (controller.refusesEdit()) {
       element.value = "";
       return;
     }

@@ -40,6 +40,8 @@ export function fillInputs(source: Range, target: Range, inputAt: (row: number, 
 }
 
 function fillText(texts: readonly string[], index: number, isVertical: boolean): string {
+  const date = dateText(texts, index);
+  if (date !== null) return date;
   const step = seriesStep(texts);
   if (step !== null) return String(roundedSum(Number(texts[0]), step * index));
   const slot = ((index % texts.length) + texts.length) % texts.length;
@@ -47,6 +49,47 @@ function fillText(texts: readonly string[], index: number, isVertical: boolean):
   const distance = index - slot;
   if (!text.startsWith("=")) return text;
   return moveReferences(text, isVertical ? distance : 0, isVertical ? 0 : distance);
+}
+
+const DAY_MS = 86_400_000;
+const DATE = /^(\d{4})([-/])(\d\d)\2(\d\d)$/;
+
+/** Continues dates by days, or by months if all are the same day of a month. One date continues by a day. */
+function dateText(texts: readonly string[], index: number): string | null {
+  const separator = DATE.exec(texts[0]!)?.[2];
+  const days = texts.map(dayOf);
+  if (!days.every(Number.isFinite)) return null;
+  const [first, second] = days as [number, number?];
+  const firstDate = new Date(first * DAY_MS);
+  const months = days.map((day) => monthOf(new Date(day * DAY_MS)) - monthOf(firstDate));
+  const isMonthly = texts.length > 1 && months[1] !== 0 && days.every((day, at) => months[at] === months[1]! * at && new Date(day * DAY_MS).getUTCDate() === firstDate.getUTCDate());
+  const step = second === undefined ? 1 : second - first;
+  if (!isMonthly && !days.every((day, at) => day === first + step * at)) return null;
+  const time = isMonthly ? dayOfMonth(firstDate, months[1]! * index) : (first + step * index) * DAY_MS;
+  const year = new Date(time).getUTCFullYear();
+  return year > 1899 && year < 10_000 ? isoDate(time).replace(/-/g, separator!) : null;
+}
+
+/** Returns the day of a date, or NaN for another text and for dates that do not exist. */
+function dayOf(text: string): number {
+  const iso = text.replace(/\//g, "-");
+  const time = DATE.test(text) ? Date.parse(iso) : NaN;
+  return Number.isFinite(time) && isoDate(time) === iso ? time / DAY_MS : NaN;
+}
+
+function isoDate(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+function monthOf(date: Date): number {
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** Returns the same day of a later month, or the last day of a shorter month. */
+function dayOfMonth(date: Date, months: number): number {
+  const month = date.getUTCMonth() + months;
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
+  return Date.UTC(date.getUTCFullYear(), month, Math.min(date.getUTCDate(), lastDay));
 }
 
 /** Returns the difference of an arithmetic series of at least two numbers, or null. */

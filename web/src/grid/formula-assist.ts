@@ -4,19 +4,31 @@ import { placeReferences, referenceMarks, type PlacedReference } from "./formula
 import { FormulaMirror, type StyledSpan } from "./formula-mirror";
 import { FormulaPointer, type FormulaPointerUi } from "./formula-pointer";
 import { FormulaPointing } from "./formula-pointing";
+import type { FormulaSuggestions } from "./formula-suggestions";
 import { FORMULA_STYLE } from "./formula-style";
+import { FormulaTip } from "./formula-tip";
+import { FormulaTrace } from "./formula-trace";
 import { tokenize, type Token } from "./formula-tokens";
 import { MARK_COLORS } from "./limits";
+import type { View } from "./view";
 
-/** Helps to write formulas: colors, pointing at cells, and F4. The grid calls it before and after it draws a frame. */
+export interface FormulaAssistUi extends FormulaPointerUi {
+  notify(message: string): void;
+}
+
+/** Helps to write and understand formulas: colors, suggestions, pointing at cells, explained errors, traces. The grid calls it before and after it draws a frame. */
 export class FormulaAssist {
   private readonly mirrors: readonly FormulaMirror[];
   private readonly pointing: FormulaPointing;
+  private suggestions: FormulaSuggestions | null = null;
+  private isLoading = false;
+  private readonly trace: FormulaTrace;
+  private readonly tip: FormulaTip;
   private spans: readonly StyledSpan[] = [];
 
   constructor(
     private readonly context: FieldContext,
-    ui: FormulaPointerUi,
+    ui: FormulaAssistUi,
   ) {
     const { root, editor, bar } = context;
     const style = new CSSStyleSheet();
@@ -24,6 +36,9 @@ export class FormulaAssist {
     root.adoptedStyleSheets.push(style);
     this.mirrors = [editor.element, bar.formula].map((field) => new FormulaMirror(field));
     this.pointing = new FormulaPointing(context);
+    this.trace = new FormulaTrace(() => context.controller.redraw(), ui.notify);
+    this.tip = new FormulaTip(editor.element, ui.viewport);
+    root.append(this.tip.element);
     new FormulaPointer(context, this.pointing, ui);
     // Before the fields see the key: there, an arrow key stores the text.
     root.addEventListener("keydown", (event) => this.handleKey(event as KeyboardEvent), true);
@@ -31,25 +46,61 @@ export class FormulaAssist {
 
   /** Finds the references of the formula that is edited, and marks their cells. Before the frame is drawn. */
   update(): void {
-    const { source, marks } = this.context.controller;
+    const { source, marks, selection } = this.context.controller;
     const field = source ? editedFormula(this.context) : null;
+    if (field) this.loadSuggestions();
     const tokens = field ? tokenize(field.element.value) : [];
     const placed = source ? placeReferences(tokens, source.sheets, source.sheet) : [];
     this.spans = field ? styledSpans(tokens, placed) : [];
-    setMarks(marks, referenceMarks(placed));
+    const traced = source && !field ? this.trace.marks(source, selection.active) : [];
+    setMarks(marks, [...referenceMarks(placed), ...traced]);
   }
 
   /** Colors the text. After the frame is drawn, which places the fields. */
-  draw(): void {
+  draw(view: View): void {
+    const isReady = this.context.controller.editState.mode === "ready" && !this.context.barEvents.cell;
+    this.tip.draw(view.source, view, isReady);
     const text = editedFormula(this.context)?.element.value;
+    this.suggestions?.draw();
     for (const mirror of this.mirrors) mirror.draw(mirror.shows(text) ? this.spans : []);
   }
 
+  private loadSuggestions(): void {
+    if (this.suggestions || this.isLoading) return;
+    this.isLoading = true;
+    import("./formula-suggestions").then(
+      ({ FormulaSuggestions }) => {
+        this.suggestions = new FormulaSuggestions(this.context);
+        this.context.controller.redraw();
+      },
+      // Formulas are written without suggestions. The next letter tries again.
+      () => (this.isLoading = false),
+    );
+  }
+
+  toggleTrace(): void {
+    this.trace.toggle();
+  }
+
   private handleKey(event: KeyboardEvent): void {
-    if (event.isComposing || event.keyCode === 229 || event.target !== editedFormula(this.context)?.element) return;
-    if (!this.pointing.handleKey(event)) return;
+    if (event.isComposing || event.keyCode === 229) return;
+    if (this.isReadyKey(event)) return;
+    if (event.target !== editedFormula(this.context)?.element) return;
+    if (!this.suggestions?.handleKey(event) && !this.pointing.handleKey(event)) return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /** Keys on a cell that is not edited: F9 traces it; Escape hides its explanation, and still lets Tab leave the grid. */
+  private isReadyKey(event: KeyboardEvent): boolean {
+    const { editor, controller } = this.context;
+    if (event.target !== editor.element || controller.editState.mode !== "ready") return false;
+    if (event.key === "Escape") this.tip.hide();
+    if (event.key !== "F9" || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return false;
+    event.preventDefault();
+    event.stopPropagation();
+    this.trace.toggle();
+    return true;
   }
 }
 

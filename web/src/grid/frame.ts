@@ -44,7 +44,7 @@ export class Frame {
     controller.setBodySize(clientWidth - headerWidth, clientHeight - ROW_HEIGHT);
     const { context, position, selection } = controller;
     const visible = visibleRange(position, context);
-    this.view = { source, context, position, selection, visible, headerWidth };
+    this.view = { source, context, position, selection, visible, headerWidth, dataVersion: controller.dataVersion };
     this.layout(this.view, clientWidth, clientHeight);
     this.request(this.view);
     for (const pane of [this.headers, this.body, this.editor]) pane.draw(this.view);

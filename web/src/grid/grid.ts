@@ -4,15 +4,15 @@ import { Announcer } from "./announcer";
 import { Clipboard } from "./clipboard";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
-import { Controller, type NoticeAction } from "./controller";
+import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
 import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import { findLoaded, type FoundCells } from "./find";
-import { FindBar } from "./find-bar";
 import { FormulaAssist } from "./formula-assist";
 import { FormulaBarEvents } from "./formula-events";
+import { findLoaded, type FoundCells } from "./find";
+import { FindBar } from "./find-bar";
 import { Frame } from "./frame";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { textWidth } from "./measure";
@@ -28,7 +28,7 @@ import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
 const HELP =
-  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts. " +
+  "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
 
 /**
@@ -69,6 +69,7 @@ export class CellarGrid extends HTMLElement {
   private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
     notify: (message) => this.notify(message),
     focusNameBox: () => this.focusNameBox(),
+    toggleTrace: () => this.formulas.toggleTrace(),
     openFind: () => this.find.open(),
     editorElement: () => this.editor.element,
     host: this,
@@ -105,7 +106,7 @@ export class CellarGrid extends HTMLElement {
     });
     this.formulas = new FormulaAssist(
       { root, controller, editor, bar, barEvents },
-      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y) },
+      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y), notify: (message) => this.notify(message) },
     );
   }
 
@@ -167,6 +168,11 @@ export class CellarGrid extends HTMLElement {
     this.synchronizeSoon();
   }
 
+  /** Loads and keeps the widths of columns, for one spreadsheet. */
+  set columnWidths(store: ColumnWidthStore | null) {
+    this.controller.setWidthStore(store);
+  }
+
   /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
   goTo(text: string): boolean {
     const range = parseRange(text, Math.max(this.controller.size.rows, 1), this.controller.size.columns);
@@ -219,7 +225,7 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
-    this.formulas.draw();
+    this.formulas.draw(view);
     this.status.draw(source.status, summaryText(view.selection, source, view.visible));
     this.tabs.draw(source, this.controller.canEdit);
     if (!this.isSelectionChanged) return;

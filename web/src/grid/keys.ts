@@ -14,19 +14,28 @@ export type Command =
   | { kind: "move"; move: Move; isExtending: boolean }
   | { kind: "advance"; axis: "rows" | "columns"; step: 1 | -1 }
   | { kind: "commit"; advance: Direction | null }
-  | { kind: "widen"; axis: "rows" | "columns" }
+  | { kind: "widen" | "insert" | "delete"; axis: "rows" | "columns" }
   | { kind: "resizeColumns"; by: number }
   | { kind: "open" | "toggle" | "cancel" | "clear" | "selectAll" | "undo" | "redo" | "find" | "goTo" | "menu" | "newline" | "fillDown" | "releaseTab" | "leave" };
+
+/** Whether whole rows or columns are selected. */
+export type Whole = "rows" | "columns" | null;
 
 const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 const RESIZE_STEP = 8;
 
 /** Returns the command of a key, or null if the browser handles it, such as letters, which the textarea receives. */
-export function commandOf(key: Key, mode: EditState["mode"], isTabReleased: boolean): Command | null {
+export function commandOf(key: Key, mode: EditState["mode"], isTabReleased: boolean, whole: Whole = null): Command | null {
   if (key.isComposing) return null;
   if (mode !== "ready") return editingCommand(key, mode);
   if (key.key === "Tab" && isTabReleased) return { kind: "leave" };
-  return key.ctrl && !key.alt ? controlCommand(key) : plainCommand(key);
+  return key.ctrl && !key.alt ? (structureCommand(key, whole) ?? controlCommand(key)) : plainCommand(key);
+}
+
+/** Ctrl+Plus and Ctrl+Minus change selected rows or columns. Without any, they zoom the page. */
+function structureCommand(key: Key, whole: Whole): Command | null {
+  if (!whole || !/^[-+=_]$/.test(key.key)) return null;
+  return { kind: /[-_]/.test(key.key) ? "delete" : "insert", axis: whole };
 }
 
 function editingCommand(key: Key, mode: "typing" | "editing"): Command | null {

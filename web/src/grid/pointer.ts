@@ -25,6 +25,8 @@ interface Drag {
 }
 
 const RESIZE_THRESHOLD = 4;
+const LONG_PRESS_MS = 500;
+const LONG_PRESS_MOVE = 10;
 
 export interface PointerUi {
   viewport: HTMLElement;
@@ -39,6 +41,11 @@ export class Pointer {
   private drag: Drag | null = null;
   private frame = 0;
   private lastType = "mouse";
+  private press: { x: number; y: number; timer: number } | null = null;
+  /** The press opened the menu: its click and its menu event are over. */
+  private isPressUsed = false;
+  /** The last two presses. Their capture hides from a double click on which part it was. */
+  private drags: Drag[] = [];
 
   constructor(
     private readonly controller: Controller,
@@ -51,6 +58,7 @@ export class Pointer {
     viewport.addEventListener("pointermove", (event) => this.handleMove(event));
     viewport.addEventListener("pointerup", (event) => this.handleUp(event));
     viewport.addEventListener("pointercancel", () => this.endDrag());
+    for (const type of ["pointercancel", "pointerup", "pointerleave"]) viewport.addEventListener(type, () => this.endPress());
     viewport.addEventListener("click", (event) => this.handleClick(event));
     viewport.addEventListener("dblclick", (event) => this.handleDoubleClick(event));
     viewport.addEventListener("contextmenu", (event) => this.handleMenu(event));
@@ -63,7 +71,7 @@ export class Pointer {
     if (event.button !== 0 || event.target === this.editor.element) return;
     const target = event.target as Element;
     const handle = target.closest(".resize, .fill-handle");
-    if (event.pointerType === "touch" && !handle) return;
+    if (event.pointerType === "touch" && !handle) return this.startPress(event);
     this.commitOpenText();
     const hit = this.hit(event.clientX, event.clientY);
     const kind = !handle ? hit.part : handle.classList.contains("resize") ? "resize" : "fill";
@@ -75,8 +83,25 @@ export class Pointer {
     this.editor.focus();
   }
 
+  /** A long press opens the menu. Some browsers report one by themselves, and Safari on phones does not. */
+  private startPress({ clientX: x, clientY: y }: PointerEvent): void {
+    this.endPress();
+    this.isPressUsed = false;
+    const timer = window.setTimeout(() => {
+      this.isPressUsed = true;
+      this.openMenu(x, y);
+    }, LONG_PRESS_MS);
+    this.press = { x, y, timer };
+  }
+
+  private endPress(): void {
+    clearTimeout(this.press?.timer);
+    this.press = null;
+  }
+
   private handleMove(event: PointerEvent): void {
-    const { drag } = this;
+    const { drag, press } = this;
+    if (press && Math.hypot(event.clientX - press.x, event.clientY - press.y) > LONG_PRESS_MOVE) this.endPress();
     if (!drag || event.pointerId !== drag.pointer) return;
     drag.hasMoved ||= Math.abs(event.clientX - drag.startX) > RESIZE_THRESHOLD || drag.kind !== "resize";
     drag.x = event.clientX;
@@ -89,6 +114,7 @@ export class Pointer {
   private handleUp(event: PointerEvent): void {
     if (!this.drag || event.pointerId !== this.drag.pointer) return;
     const target = this.overlay.fillTarget;
+    this.drags = [...this.drags.slice(-1), this.drag];
     if (this.drag.kind === "fill" && target) this.controller.fill(currentRange(this.controller.selection), target);
     this.endDrag();
   }
@@ -128,7 +154,7 @@ export class Pointer {
 
   /** Only a tap makes a click: a finger that scrolled makes none. */
   private handleClick(event: MouseEvent): void {
-    if (this.lastType !== "touch" || event.target === this.editor.element) return;
+    if (this.lastType !== "touch" || this.isPressUsed || event.target === this.editor.element) return;
     if ((event.target as Element).closest(".resize, .fill-handle")) return;
     this.commitOpenText();
     const hit = this.hit(event.clientX, event.clientY);
@@ -143,13 +169,14 @@ export class Pointer {
 
   private handleDoubleClick(event: MouseEvent): void {
     if (this.lastType === "touch" || event.target === this.editor.element) return;
-    const handle = (event.target as Element).closest(".resize");
-    if (handle) return this.ui.fitColumn(columnOf(handle));
-    if (this.hit(event.clientX, event.clientY).part === "cell") this.openEditor();
+    const { kind, column = 0 } = this.drags[this.drags.length - 1] ?? {};
+    // For browsers, a click soon after a drag makes a double click.
+    if (kind === "resize" && !this.drags.some(({ hasMoved }) => hasMoved)) this.ui.fitColumn(column);
+    if (kind === "cell" && this.hit(event.clientX, event.clientY).part === "cell") this.openEditor();
   }
 
   private openEditor(): void {
-    if (!this.controller.canEdit) return;
+    if (this.controller.refusesEdit()) return;
     this.controller.edit(this.controller.editStart("open"));
     this.editor.setTouchKeyboard(true);
     this.editor.focus();
@@ -158,10 +185,17 @@ export class Pointer {
   private handleMenu(event: MouseEvent): void {
     if (event.target === this.editor.element && this.controller.editState.mode !== "ready") return;
     event.preventDefault();
-    const hit = this.hit(event.clientX, event.clientY);
-    const isSelected = this.controller.selection.ranges.some((range) => contains(range, hit.row, hit.column));
+    this.endPress();
+    if (!(this.lastType === "touch" && this.isPressUsed)) this.openMenu(event.clientX, event.clientY);
+    this.isPressUsed = true;
+  }
+
+  private openMenu(x: number, y: number): void {
+    this.commitOpenText();
+    const hit = this.hit(x, y);
+    const isSelected = hit.part !== "corner" && this.controller.selection.ranges.some((range) => contains(range, hit.row, hit.column));
     if (!isSelected) this.pick(hit, "replace");
-    this.ui.openMenu(event.clientX, event.clientY);
+    this.ui.openMenu(x, y);
   }
 
   private pick(hit: Hit, mode: SelectionMode): void {

@@ -70,6 +70,17 @@ export function selectAll(selection: Selection, size: GridSize): Selection {
   return { active: selection.active, head: { row: size.rows - 1, column: size.columns - 1 }, ranges: [all] };
 }
 
+/** Keeps whole rows and columns whole when the grid grows. */
+export function growWhole(selection: Selection, from: GridSize, to: GridSize): Selection {
+  if (from.rows === to.rows && from.columns === to.columns) return selection;
+  const ranges = selection.ranges.map((range) => ({
+    ...range,
+    rowCount: range.rowCount >= from.rows ? to.rows : range.rowCount,
+    columnCount: range.columnCount >= from.columns ? to.columns : range.columnCount,
+  }));
+  return { ...selection, ranges };
+}
+
 export function selectRange(range: Range): Selection {
   const active = { row: range.firstRow, column: range.firstColumn };
   return { active, head: { row: lastRow(range), column: lastColumn(range) }, ranges: [range] };

@@ -28,12 +28,13 @@ export const STYLE = `
 .grid, .header, .body, .header-row { position: absolute; top: 0; left: 0; width: 100%; height: 100%; }
 .header { height: 24px; overflow: hidden; z-index: 4; background: var(--cellar-header); }
 .body { top: 24px; height: auto; bottom: 0; overflow: hidden; z-index: 0; }
+.rows { position: absolute; top: 0; left: 0; width: 100%; height: 0; }
 .row { position: absolute; top: 0; left: 0; height: 24px; width: 100%; }
 .row.frozen { background: var(--cellar-background); z-index: 3; }
 .row.last-frozen .cell, .row.last-frozen .row-header { border-bottom-color: var(--cellar-muted); }
 .cells { position: absolute; top: 0; left: 0; }
 .cell, .column, .row-header, .corner { position: absolute; top: 0; left: 0; height: 24px; padding: 0 5px; line-height: 23px; white-space: pre;
-  overflow: hidden; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
+  overflow: hidden; overflow: clip; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
 .cell { font-variant-numeric: tabular-nums; }
 .cell.number { text-align: right; }
 .cell.boolean { text-align: center; }
@@ -42,7 +43,7 @@ export const STYLE = `
 .cell.pending { color: var(--cellar-pending); }
 .cell.filled { background: var(--cellar-filled); }
 .cell.noted::after { content: ""; position: absolute; top: 0; right: 0; border: 4px solid transparent; border-top-color: var(--cellar-accent); border-right-color: var(--cellar-accent); }
-.cell.loading { background: linear-gradient(var(--cellar-line), var(--cellar-line)) 6px 50% / min(60%, 56px) 6px no-repeat; }
+.cell.loading { color: var(--cellar-muted); }
 .row-header, .column, .corner { background: var(--cellar-header); color: var(--cellar-muted); text-align: center; cursor: default; text-overflow: clip; }
 .row-header { z-index: 2; font-variant-numeric: tabular-nums; }
 .corner { z-index: 3; }
@@ -94,7 +95,7 @@ export const STYLE = `
 .tabs button { border-right: 1px solid var(--cellar-line); }
 .tabs button[aria-selected="true"] { background: var(--cellar-background); color: var(--cellar-text); box-shadow: inset 0 2px var(--cellar-accent); }
 button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: -2px; }
-.status { display: flex; flex-wrap: wrap; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
+.status { display: flex; flex-wrap: wrap; min-width: 0; overflow-wrap: anywhere; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
 .status .problem { color: var(--cellar-error); }
 .status .waiting { color: var(--cellar-pending); }
 .notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
@@ -106,10 +107,18 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 .dialog-buttons { display: flex; justify-content: flex-end; gap: 8px; }
 .dialog button { border: 1px solid var(--cellar-line); border-radius: 6px; }
 .dialog .danger { background: var(--cellar-error); color: var(--cellar-background); }
-.menu { position: absolute; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
+.menu { position: absolute; max-height: 100%; overflow-y: auto; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
 .menu button { display: block; width: 100%; text-align: left; }
 .menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
 .menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-@media (forced-colors: active) { .active-cell, .range { outline-color: Highlight; border-color: Highlight; } }
+@media (forced-colors: active) {
+  .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }
+  .range, .mark { forced-color-adjust: none; background: none; }
+  .mark[class] { border: 3px double Highlight; }
+  .mark-label { --mark: Highlight; color: HighlightText; }
+  .fill-handle { background: Highlight; forced-color-adjust: none; }
+  .column.selected, .row-header.selected, .tab-bar [aria-selected="true"] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+  .cell.stale { text-decoration: underline dotted; }
+}
 `;

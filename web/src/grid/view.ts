@@ -12,6 +12,8 @@ export interface View {
   /** Rows and columns that are at least partly visible. */
   visible: Range;
   headerWidth: number;
+  /** Changes whenever cells do. */
+  dataVersion: number;
 }
 
 /** Returns the size of the grid: the sheet, and blank rows and columns after its last cell and after the active cell. */

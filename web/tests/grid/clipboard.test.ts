@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseRange, rangeName, cellName, columnIndex, columnName } from "../../src/grid/address";
+import { editText } from "../../src/grid/cell-text";
 import { parseTsv, serializeTsv, textHash } from "../../src/grid/clipboard-text";
 import { fillInputs, fillTarget } from "../../src/grid/fill";
 import { MAX_COLUMNS, MAX_ROWS } from "../../src/grid/limits";
@@ -57,6 +58,15 @@ describe("references", () => {
   });
 });
 
+describe("contents as input", () => {
+  test("a date of any format is read as a date again", () => {
+    const date = { row: 0, column: 0, value: 45_000.5, text: "15.03.2023", format: "dd.mm.yyyy" };
+    expect(editText(date)).toBe("2023-03-15 12:00:00");
+    expect(editText({ ...date, value: 45_000, text: "2023/03/15", format: "yyyy/mm/dd" })).toBe("2023/03/15");
+    expect(editText({ ...date, value: 0.5, text: "12:00", format: "hh:mm" })).toBe("0.5");
+  });
+});
+
 describe("fill", () => {
   const source = { firstRow: 0, rowCount: 2, firstColumn: 0, columnCount: 1 };
 
@@ -66,6 +76,18 @@ describe("fill", () => {
     const texts = (cells: string[]) => fillInputs(source, target, (row) => cells[row]!).map((cell) => cell.input);
     expect(texts(["0.1", "0.3"])).toEqual(["0.5", "0.7", "0.9"]);
     expect(texts(["=B1", "x"])).toEqual(["=B3", "x", "=B5"]);
+  });
+
+  test("dates continue by days or months; the last day of a month stays one", () => {
+    const texts = (dates: string[], count: number) => {
+      const range = { firstRow: 0, rowCount: dates.length, firstColumn: 0, columnCount: 1 };
+      return fillInputs(range, { ...range, rowCount: dates.length + count }, (row) => dates[row]!).map((cell) => cell.input);
+    };
+    expect(texts(["2024-02-28"], 2)).toEqual(["2024-02-29", "2024-03-01"]);
+    expect(texts(["2024/12/24", "2024/12/31"], 2)).toEqual(["2025/01/07", "2025/01/14"]);
+    expect(texts(["2024-11-15", "2024-12-15"], 2)).toEqual(["2025-01-15", "2025-02-15"]);
+    expect(texts(["2024-02-30"], 1)).toEqual(["2024-02-30"]);
+    expect(texts(["2024-01-01", "x"], 1)).toEqual(["2024-01-01"]);
   });
 
   test("upwards, a series continues downwards in value", () => {

@@ -43,6 +43,13 @@ describe("keys", () => {
     expect(commandOf(key("a", { ctrl: true, alt: true }), "ready", false)).toBeNull();
   });
 
+  test("Ctrl+Plus and Ctrl+Minus change whole rows or columns, and zoom otherwise", () => {
+    expect(commandOf(key("-", { ctrl: true }), "ready", false, "rows")).toEqual({ kind: "delete", axis: "rows" });
+    expect(commandOf(key("+", { ctrl: true, shift: true }), "ready", false, "columns")).toEqual({ kind: "insert", axis: "columns" });
+    expect(commandOf(key("-", { ctrl: true }), "ready", false)).toBeNull();
+    expect(commandOf(key("-", { ctrl: true, alt: true }), "ready", false, "rows")).toBeNull();
+  });
+
   test("arrows commit while typing and move the caret while editing", () => {
     expect(commandOf(key("ArrowLeft"), "typing", false)).toEqual({ kind: "commit", advance: "left" });
     expect(commandOf(key("ArrowLeft"), "editing", false)).toBeNull();
