@@ -1,6 +1,9 @@
 import type { Cell } from "../data/types";
 import { formulaText } from "./cell-text";
 import { explain } from "./formula-reasons";
+import { roundedToFit } from "./rounded-number";
+
+const TOO_NARROW = "###";
 
 /** What a cell looks like: the same for the same cell, so that an unchanged cell is not written again. */
 export interface CellLook {
@@ -30,15 +33,26 @@ function valueClasses(cell: Cell): string[] {
   return value !== null && typeof value === "object" ? ["error"] : [];
 }
 
-/** Returns `###` for a number that does not fit: a number that is cut off reads as another number. */
+/**
+ * Rounds a number without a format so that it fits. Returns `###` for another number that does not
+ * fit: a number that is cut off reads as another number.
+ */
 function shownText(cell: Cell, fits: (text: string) => boolean): string {
-  const text = cell.stale ? `${cell.text}*` : cell.text;
-  return typeof cell.value === "number" && !fits(text) ? "###" : text;
+  const mark = cell.stale ? "*" : "";
+  const text = cell.text + mark;
+  if (typeof cell.value !== "number" || fits(text)) return text;
+  if (!isGeneral(cell.format)) return TOO_NARROW;
+  const rounded = roundedToFit(cell.value, (shorter) => fits(shorter + mark));
+  return rounded === undefined ? TOO_NARROW : rounded + mark;
+}
+
+function isGeneral(format: string | undefined): boolean {
+  return format === undefined || /^general$/i.test(format);
 }
 
 function titleOf(cell: Cell, text: string): string {
   const parts: string[] = [];
-  if (text === "###") parts.push(cell.text);
+  if (typeof cell.value === "number" && !text.startsWith(cell.text)) parts.push(cell.text);
   if (cell.pending) parts.push("Waiting to be sent");
   parts.push(...explain(cell));
   if (cell.formula !== undefined && parts.length > 0) parts.push(formulaText(cell.formula));

@@ -1,1 +1,0 @@
-import{O as t,b as e,l as m}from"./chunk-VIOGFYUG.js";import{e as o,k as r}from"./chunk-AMOIGTDM.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
