@@ -126,7 +126,7 @@ export function editedCell(cell: StoredCell | undefined, edit: CellEdit): Stored
   const format = edit.format ?? cell?.format;
   if (edit.value === undefined && edit.formula === undefined) {
     if (cell === undefined) return undefined;
-    const text = cell.formula !== undefined && cell.stale === true ? cell.text : displayText(cell.value, format);
+    const text = cell.formula !== undefined && cell.stale === true ? cell.text : displayText(cell.value, format, cell.formula !== undefined);
     return withoutAbsent<StoredCell>({ ...cell, format, text });
   }
   if (edit.formula !== undefined) {

@@ -6,7 +6,7 @@
  */
 
 import { MAX_TEXT_LENGTH } from "./limits";
-import { displayText, generalText, serialOf } from "./text";
+import { displayText, FIRST_DATE_SERIAL, generalText, serialOf } from "./text";
 import type { CellValue } from "./types";
 
 export interface TypedInput {
@@ -21,8 +21,6 @@ const ERRORS = [
 ];
 const MAX_FORMULA_LENGTH = 8_192;
 const MAX_DECIMALS = 15;
-/** 1900-03-01: spreadsheets disagree about earlier dates. */
-const FIRST_DATE_SERIAL = 61;
 
 /** Returns undefined if the text is too long for a cell. */
 export function parseInput(input: string): TypedInput | undefined {

@@ -7,7 +7,7 @@ import { Block, blockKey, placeOf, type BlockPlace, type StoredCell } from "./bl
 import type { CanonicalState } from "./canonical";
 import { MalformedReply, withoutAbsent } from "./decode";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_BLOCKS_PER_REQUEST, MAX_CONCURRENT_LOADS, POLL_MAX_MS } from "./limits";
-import { displayText } from "./text";
+import { displayText, loadFormatter, needsFormatter } from "./text";
 import type { Range } from "./types";
 import type { CellsReply, RangeFormat, WireCell } from "./wire";
 
@@ -122,6 +122,7 @@ export class Loader {
     const { position: at, incarnation } = state;
     const range = rangeOf(places);
     const reply = await this.api.cells({ sheet: info.name, range, at, signal: abort.signal });
+    if (reply.cells.some((cell) => needsFormatter(cell.value, formatOf(cell, reply.formats)))) await loadFormatter();
     if (abort.signal.aborted) return;
     if (reply.position !== at || reply.sheet !== sheet) {
       throw new MalformedReply("the cells are of another state or sheet than requested");
@@ -157,13 +158,18 @@ function blocksOf(places: readonly BlockPlace[], reply: CellsReply): Block[] {
   return [...blocks.values()];
 }
 
-function storedCell({ row, column, ...cell }: WireCell, formats: readonly RangeFormat[]): StoredCell {
+/** The newest range format is last. A format of the cell itself is more specific. */
+function formatOf({ row, column, format }: WireCell, formats: readonly RangeFormat[]): string | undefined {
   const contains = (spans: RangeFormat["rows"], index: number) =>
     spans.some(({ first, count }) => first <= index && index < first + count);
-  // The newest range format is last. A format of the cell itself is more specific.
-  const ofRange = formats.findLast(({ rows, columns }) => contains(rows, row) && contains(columns, column));
-  const format = cell.format ?? ofRange?.format;
+  return format ?? formats.findLast(({ rows, columns }) => contains(rows, row) && contains(columns, column))?.format;
+}
+
+function storedCell(wire: WireCell, formats: readonly RangeFormat[]): StoredCell {
+  const { row: _row, column: _column, ...cell } = wire;
+  const format = formatOf(wire, formats);
   const isWaiting = cell.value === null && cell.stale === true && cell.formula !== undefined;
-  const text = isWaiting ? (cell.formula ?? "") : displayText(cell.value, format);
+  const isResult = cell.formula !== undefined || cell.filledBy !== undefined;
+  const text = isWaiting ? (cell.formula ?? "") : displayText(cell.value, format, isResult);
   return withoutAbsent<StoredCell>({ ...cell, format, text });
 }

@@ -1,6 +1,6 @@
 /**
  * Follows the stream of pokes, which are hints that the spreadsheet has grown. A poke may be lost,
- * so that polling goes on. Stacks on AWS send none.
+ * so that polling continues. Stacks on AWS send none.
  */
 
 import type { Api } from "./api";

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parseInput } from "../../src/data/input";
-import { displayText } from "../../src/data/text";
+import { displayText, loadFormatter } from "../../src/data/text";
 
 describe("typed input", () => {
   it.each([
@@ -37,6 +37,8 @@ describe("typed input", () => {
 });
 
 describe("displayed texts", () => {
+  beforeAll(loadFormatter);
+
   it.each([
     [1234.5, "#,##0.00", "1,234.50"],
     [1.005, "0.00", "1.01"],
