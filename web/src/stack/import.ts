@@ -1,10 +1,11 @@
 /**
- * Imports csv and tsv files as new spreadsheets, with the results of `cellar import`. The cells are
- * sent as the objects of large entries. An import that failed continues where it stopped if the same
+ * Imports csv and tsv files as new spreadsheets, with the results of `cellar import`. An import that failed continues where it stopped if the same
  * file is imported again; no cell is sent twice, and no second spreadsheet is created.
  */
 
-import { AbortedError } from "../data/api-error";
+import { AbortedError, ProblemError } from "../data/api-error";
+import { sleep } from "../data/backoff";
+import { readCells } from "./cells";
 import { grouped, ImportError } from "./csv/errors";
 import { cellsOf, survey, type OnStep, type Survey } from "./csv/csv-file";
 import { readStart } from "./csv/text-input";
@@ -16,12 +17,12 @@ import { CellSender } from "./send-cells";
 
 export { ImportError };
 
-export const MAX_IMPORT_BYTES = 100 * 1024 * 1024;
-export const MAX_IMPORT_CELLS = 2_000_000;
+export const MAX_IMPORT_BYTES = 50 * 1024 * 1024;
+export const MAX_IMPORT_CELLS = 500_000;
 const MAX_NAME_BYTES = 256;
 
 export interface ImportProgress {
-  step: "reading" | "sending";
+  step: "reading" | "sending" | "preparing";
   done: number;
   total: number;
 }
@@ -153,7 +154,7 @@ async function send(file: File, stack: StackClient, sending: Sending): Promise<s
   const body = name === "" ? { nonce: state.nonce } : { nonce: state.nonce, name };
   const created = await sendRepeatedly(stack, { path: "/spreadsheets", body, decode: createdOf, signal });
   state.id = created.id;
-  const sender = (state.sender ??= new CellSender(stack, created));
+  const sender = (state.sender ??= new CellSender(stack, created, found.cells));
   sender.restart(stack);
   const report = (done: number) => progress({ step: "sending", done, total: found.cells });
   const onStep = pausing(signal, () => report(sender.sentCells));
@@ -167,8 +168,25 @@ async function send(file: File, stack: StackClient, sending: Sending): Promise<s
     }
   }
   await sender.send(sender.rest(), signal);
-  report(found.cells);
+  progress({ step: "preparing", done: found.cells, total: found.cells });
+  await waitUntilReadable(stack, created.id, signal);
   return created.id;
+}
+
+/** After many edits, the server refuses to read the cells until it has built a snapshot. */
+async function waitUntilReadable(stack: StackClient, id: string, signal: AbortSignal | undefined): Promise<void> {
+  const MAX_ATTEMPTS = 60;
+  const WAIT_MS = 2_000;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    try {
+      await readCells(stack, id, { range: "A1", signal }).next();
+      return;
+    } catch (error) {
+      // The cells are all there, so that any other error is not one of the import.
+      if (!(error instanceof ProblemError)) return;
+      await sleep(WAIT_MS, signal);
+    }
+  }
 }
 
 const DELIMITER_NAMES: Record<string, string> = { ";": "semicolon", "\t": "tab", "|": "vertical bar", ",": "comma" };

@@ -1,11 +1,12 @@
 /**
  * Sends many cells as batches with consecutive mutation ids, so that a repeated batch changes nothing
- * more. A batch is uploaded as an object; where that is not possible, it is sent in requests.
+ * more. A few cells are uploaded as one object. More are sent in requests, because the server does not
+ * count objects when it decides about the next snapshot: without one, it refuses to read a large import.
  */
 
 import { ProblemError, UnreachableError } from "../data/api-error";
 import { MalformedReply } from "../data/decode";
-import { encodeBody, MAX_BODY_BYTES, MAX_CELLS_PER_BODY, MAX_CELLS_PER_OPERATION } from "./csv/body";
+import { encodeBody, MAX_CELLS_PER_OPERATION } from "./csv/body";
 import type { FileCell } from "./csv/csv-file";
 import { ImportError } from "./csv/errors";
 import { appendResultOf, uploadGrantOf } from "./decode-cells";
@@ -15,8 +16,9 @@ import type { AppendResult, Created, UploadGrant } from "./types";
 
 /** Number of the sheet of a new spreadsheet. */
 const SHEET = 0;
-/** Well below the limit of an object, because the size of a cell is estimated. */
-const BATCH_BYTES = MAX_BODY_BYTES / 2;
+const MAX_CELLS_PER_BATCH = 20_000;
+/** Half the limit of an object, because the size of a cell is estimated. */
+const BATCH_BYTES = 4 * 1024 * 1024;
 const CELL_BYTES = 16;
 const MAX_BYTES_PER_CODE_UNIT = 3;
 /** Well below the limits of a mutation (256 KB) and a request (1 MB). */
@@ -29,8 +31,7 @@ export class CellSender {
   #stack: StackClient;
   readonly #spreadsheet: Created;
   readonly #clientId = `page-${crypto.randomUUID()}`;
-  /** Whether objects can be uploaded. Web Crypto exists in secure contexts only. */
-  #usesObjects = (crypto.subtle as SubtleCrypto | undefined) !== undefined;
+  #usesObjects: boolean;
   #base: number;
   #nextId = 1;
   #sentBatches = 0;
@@ -39,8 +40,11 @@ export class CellSender {
   #batch: FileCell[] = [];
   #batchBytes = 0;
 
-  constructor(stack: StackClient, spreadsheet: Created) {
+  constructor(stack: StackClient, spreadsheet: Created, cells: number) {
     this.#stack = stack;
+    // Web Crypto exists in secure contexts only.
+    const canHash = (crypto.subtle as SubtleCrypto | undefined) !== undefined;
+    this.#usesObjects = canHash && cells <= MAX_CELLS_PER_BATCH;
     this.#spreadsheet = spreadsheet;
     this.#base = spreadsheet.head;
   }
@@ -62,7 +66,7 @@ export class CellSender {
     const full: Batch[] = [];
     for (const cell of cells) {
       const bytes = estimatedBytes(cell);
-      if (this.#batch.length >= MAX_CELLS_PER_BODY || this.#batchBytes + bytes > BATCH_BYTES) full.push(this.rest());
+      if (this.#batch.length >= MAX_CELLS_PER_BATCH || this.#batchBytes + bytes > BATCH_BYTES) full.push(this.rest());
       this.#batch.push(cell);
       this.#batchBytes += bytes;
     }

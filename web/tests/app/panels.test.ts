@@ -133,9 +133,10 @@ describe.skipIf(!CAN_TEST_PAGE)("panels", { timeout: 60_000 }, () => {
     await cell(page, "1").waitFor();
     await expect.poll(() => panelMarks(page)).toBe(0);
 
+    await panel.getByRole("button", { name: /^undid 0.3/ }).waitFor();
     await panel.getByRole("button", { name: /^A1 = 1/ }).click();
     await panel.getByRole("button", { name: "Revert to here…" }).click();
-    await panel.getByText("The revert takes back what all have changed since 0.1: 2 cells.").waitFor();
+    await panel.getByText("The revert takes back all changes since 0.1, by all authors: 2 cells.").waitFor();
     await look(page, "history-revert");
     await panel.getByRole("button", { name: "Revert", exact: true }).click();
     await panel.getByText("Reverted to 0.1 as 0.6.").waitFor();

@@ -71,12 +71,13 @@ export default function HistoryPanel(props: PanelProps) {
 function useNewest({ stack, spreadsheet, source }: PanelProps, page: RowsPage | null, setPage: (page: RowsPage) => void, at: string | null) {
   const { position } = useStatus(source);
   // An earlier state does not grow.
-  const grown = useSettled(at === null ? position : "", GROWTH_SETTLE_MS);
+  const newest = useRef(position);
+  if (at === null) newest.current = position;
+  const grown = useSettled(newest.current, GROWTH_SETTLE_MS);
   const known = useRef(page);
   known.current = page;
   return useLoaded(
     async (signal) => {
-      if (grown === "" && known.current !== null) return null;
       const loaded = await loadRows(stack, spreadsheet, { limit: PAGE_ENTRIES, signal });
       const rows = known.current === null ? null : withNewer(known.current.rows, loaded);
       setPage(rows === null ? loaded : { ...known.current, rows });

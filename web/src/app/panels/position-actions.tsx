@@ -94,7 +94,7 @@ function RevertPreview({ stack, spreadsheet, position, isRunning, confirm, close
       <LoadState isLoading={isLoading} error={error} retry={reload} />
       {text === null ? null : text === "nothing" ? <p>Nothing has changed since {positionText(position)}.</p> : (
         <>
-          <p>The revert takes back what all have changed since {positionText(position)}: {text}.</p>
+          <p>The revert takes back all changes since {positionText(position)}, by all authors: {text}.</p>
           <p class="panel-small">It is stored as a new entry, so that it can be undone.</p>
           <div class="panel-actions">
             <button ref={cancel} type="button" onClick={close}>Cancel</button>

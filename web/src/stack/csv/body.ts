@@ -8,10 +8,6 @@ import type { CellValue } from "../../data/types";
 import type { FileCell } from "./csv-file";
 
 export const MAX_CELLS_PER_OPERATION = 10_000;
-/** Limit of the server for the cells of one object. */
-export const MAX_CELLS_PER_BODY = 200_000;
-/** Limit of the server for an object. */
-export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 const OBJECT_VERSION = 1;
 
@@ -162,7 +158,7 @@ export interface Body {
   count: number;
 }
 
-/** The cells must be sorted by row and column, and be at most `MAX_CELLS_PER_BODY`. */
+/** The cells must be sorted by row and column. An object has at most 200,000 cells and 8 MiB. */
 export function encodeBody(sheet: number, cells: readonly FileCell[]): Body {
   const operations: (readonly FileCell[])[] = [];
   for (let first = 0; first < cells.length; first += MAX_CELLS_PER_OPERATION) {

@@ -1,1 +1,0 @@
-import{Z as t,b as e,l as m}from"./chunk-M52T3BTQ.js";import{e as o,k as r}from"./chunk-BP23ZCUG.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
