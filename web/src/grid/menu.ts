@@ -18,9 +18,13 @@ export interface MenuPlace {
 export class Menu {
   readonly element = make("div", "menu", { role: "menu", "aria-label": "Actions" });
   private returnFocus: () => void = () => undefined;
+  private isPressed = false;
 
   constructor() {
     this.element.hidden = true;
+    this.element.addEventListener("pointerdown", () => (this.isPressed = true));
+    // Keeps the focus in the menu, which closes without it.
+    this.element.addEventListener("mousedown", (event) => event.preventDefault());
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {
       if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
@@ -29,10 +33,13 @@ export class Menu {
 
   open(items: readonly MenuItem[], { x, y, host, returnFocus }: MenuPlace): void {
     this.returnFocus = returnFocus;
+    this.isPressed = false;
     const buttons = items.map((item) => {
       const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
       button.disabled = item.isDisabled;
-      button.addEventListener("click", () => {
+      button.addEventListener("click", (event) => {
+        // The finger whose long press opened the menu is over an item when it is lifted.
+        if (event.detail > 0 && !this.isPressed) return;
         this.close();
         item.run();
       });

@@ -25,6 +25,7 @@ describe.skipIf(!hasBrowser)("narrow screens and colors", { timeout: 60_000 }, (
     await touch("touchEnd");
     await page.waitForTimeout(200);
     expect(await page.getByRole("menu").count()).toBe(1);
+    expect(await withGrid(page, (grid) => grid.source.log, null)).toEqual([]);
     expect(await page.locator(".editor.open").count()).toBe(0);
     const selected = await name(page);
     expect(selected).toMatch(/^[AB]\d+$/);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { focused, formula, goTo, hasBrowser, LAST_ROW, name, row, startGridBrowser, topRow, type GridBrowser } from "./grid-page";
+import { focused, formula, goTo, hasBrowser, LAST_ROW, name, row, startGridBrowser, topRow, withGrid, type GridBrowser } from "./grid-page";
 
 let chromium: GridBrowser;
 
@@ -118,6 +118,30 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     await page.close();
   });
 
+  test("a composition that Enter ends stays in its cell, and one that is cancelled leaves nothing", async () => {
+    const page = await open();
+    const session = await page.context().newCDPSession(page);
+    const compose = (text: string) => session.send("Input.imeSetComposition", { text, selectionStart: text.length, selectionEnd: text.length });
+    await goTo(page, "P3");
+    for (const text of ["ㅎ", "하", "한"]) await compose(text);
+    // The key that ends a composition has the code 229 and is no command.
+    await session.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Enter", code: "Enter", windowsVirtualKeyCode: 229 });
+    await session.send("Input.insertText", { text: "한" });
+    expect(await name(page)).toBe("P3");
+    await page.keyboard.type("글");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => name(page)).toBe("P4");
+    await goTo(page, "P3");
+    await expect.poll(() => formula(page)).toBe("한글");
+    await goTo(page, "P9");
+    await compose("に");
+    await compose("");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => formula(page)).toBe("");
+    expect(await withGrid(page, (grid) => grid.source.log.length, null)).toBe(1);
+    await page.close();
+  });
+
   test("resizes a column with the mouse and by keyboard", async () => {
     const page = await open();
     const width = () => page.locator('.column[aria-colindex="3"]').evaluate((one) => (one as HTMLElement).offsetWidth);
@@ -184,22 +208,44 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     await expect.poll(() => topRow(page)).toBeGreaterThanOrEqual(9);
     // The scrollbar of a long sheet is scaled; a finger is not, whatever the inertia adds.
     await page.waitForTimeout(400);
-    const scrollTop = await page.locator(".scroller").evaluate((scroller) => scroller.scrollTop);
-    expect(await topRow(page)).toBe(Math.floor(scrollTop / 24) + 1);
+    const difference = () =>
+      page.locator(".scroller").evaluate((scroller) => {
+        const shown = [...scroller.querySelectorAll<HTMLElement>(".row:not([hidden]) .row-header")].map((one) => Number(one.textContent));
+        return Math.min(...shown) - 1 - Math.floor(scroller.scrollTop / 24);
+      });
+    await expect.poll(difference).toBe(0);
     await page.close();
   });
 
   test.each(["light", "dark"] as const)("has no serious accessibility problem in %s colors", async (colorScheme) => {
     const page = await open({ colorScheme });
+    await withGrid(page, (grid) => {
+      const area = { sheet: 1, rowCount: 1, columnCount: 1, label: "Ada" };
+      const kinds = ["changed", "precedent", "dependent", "reference", "found", "person"] as const;
+      grid.marks = kinds.map((kind, index) => ({ ...area, kind, color: index, firstRow: 12 + index, firstColumn: index }));
+      grid.frozenRows = 1;
+    }, null);
     await goTo(page, "C3:D9");
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("station 5");
+    await page.locator(".find-count", { hasText: "found" }).waitFor();
     await page.waitForTimeout(300);
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     await page.evaluate(axe);
-    const violations = await page.evaluate(async () => {
+    const violations = () => page.evaluate(async () => {
       const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
       return (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, node: nodes[0]?.html, summary: nodes[0]?.failureSummary }));
     });
-    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    const serious = () => violations().then((all) => all.filter(({ impact }) => impact === "serious" || impact === "critical"));
+    expect(await serious()).toEqual([]);
+    await page.getByRole("tab", { name: "Empty" }).focus();
+    await page.keyboard.press("Delete");
+    await page.getByRole("alertdialog").waitFor();
+    expect(await serious()).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Shift+F10");
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    expect(await serious()).toEqual([]);
     await page.close();
   });
 });
