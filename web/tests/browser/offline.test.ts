@@ -1,13 +1,38 @@
 import { expect, test } from "vitest";
 import { NO_FAULTS, OFFLINE } from "./faults";
 import { LOST_REQUESTS } from "./guard";
-import { describeInBrowser, openPlain } from "./harness";
+import { describeInBrowser, openPage, openPlain } from "./harness";
 import { expectEachOnceInOrder, readCells, readLog } from "./log";
 import { SheetPage } from "./sheet-page";
 
 const EDITS = 1_000;
 
 describeInBrowser("edits without a server", (harness) => {
+  test("the page opens and edits without a network, and sends each edit once when it is back", { timeout: 120_000 }, async () => {
+    harness.guard.allow(LOST_REQUESTS);
+    const spreadsheet = await harness.stack.create("without a network");
+    await harness.stack.cellar("set", "-s", spreadsheet, "A1", "seen before");
+    const context = await harness.newContext();
+    const sheet = new SheetPage(await openPage(harness, context, spreadsheet));
+    await sheet.cell("seen before").waitFor();
+    await sheet.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    await sheet.page.reload();
+    await sheet.cell("seen before").waitFor();
+    await context.setOffline(true);
+    await sheet.enter("A2", "first");
+    await sheet.enter("A3", "second");
+    await sheet.page.getByText(/not sent|waiting|offline/i).first().waitFor();
+    await sheet.page.reload();
+    await sheet.page.locator("cellar-grid").waitFor();
+    await sheet.page.waitForTimeout(1_000);
+    await context.setOffline(false);
+    await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 30_000 }).toBe(3);
+    expectEachOnceInOrder(await readLog(harness.stack, spreadsheet));
+    const expected = { "0,0": "seen before", "1,0": "first", "2,0": "second" };
+    expect(await readCells(harness.stack, spreadsheet)).toEqual(expected);
+    await expect.poll(() => sheet.cells(), { timeout: 30_000 }).toEqual(expected);
+  });
+
   test("1,000 edits are sent after a reload: each once, in order", { timeout: 180_000 }, async () => {
     harness.guard.allow(LOST_REQUESTS);
     const spreadsheet = await harness.stack.create("offline");
