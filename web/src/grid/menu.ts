@@ -18,9 +18,14 @@ export interface MenuPlace {
 export class Menu {
   readonly element = make("div", "menu", { role: "menu", "aria-label": "Actions" });
   private returnFocus: () => void = () => undefined;
+  /** A long press opens the menu under the finger. Lifting it is no choice. */
+  private isPressed = false;
 
   constructor() {
     this.element.hidden = true;
+    // The mouse events of the lifted finger would take the focus, and close the menu.
+    this.element.addEventListener("mousedown", (event) => event.preventDefault());
+    this.element.addEventListener("pointerdown", () => (this.isPressed = true));
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {
       if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
@@ -32,7 +37,9 @@ export class Menu {
     const buttons = items.map((item) => {
       const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
       button.disabled = item.isDisabled;
-      button.addEventListener("click", () => {
+      button.addEventListener("click", (event) => {
+        // A click by key, or by assistive technology, has no press.
+        if (!this.isPressed && event.detail > 0) return;
         this.close();
         item.run();
       });
@@ -40,6 +47,7 @@ export class Menu {
     });
     this.element.replaceChildren(...buttons);
     this.element.hidden = false;
+    this.isPressed = false;
     const { offsetWidth, offsetHeight } = this.element;
     moveTo(this.element, Math.max(0, Math.min(x, host.width - offsetWidth)), Math.max(0, Math.min(y, host.height - offsetHeight)));
     this.enabledButtons()[0]?.focus();
