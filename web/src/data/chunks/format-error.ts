@@ -25,7 +25,7 @@ export function malformed(message: string): FormatError {
   return new FormatError("malformed", message);
 }
 
-/** The details of damage would help nobody: the object is loaded again, or the server asked. */
+/** Details of the damage are not needed: the object is loaded again, or the server is asked. */
 export function damagedFrame(): FormatError {
   return malformed("a zstd frame is damaged");
 }
