@@ -35,7 +35,8 @@ async function buildLib() {
     chunkNames: "shared-[hash]",
     metafile: true,
   });
-  writeFileSync(join(LIB, "THIRD-PARTY-LICENSES"), licencesOf(Object.keys(metafile.inputs)));
+  const licences = licencesOf(Object.keys(metafile.inputs));
+  if (licences !== "") writeFileSync(join(LIB, "THIRD-PARTY-LICENSES"), licences);
   run("node_modules/.bin/tsc", ["-p", "scripts/package.tsconfig.json", "--outDir", join(LIB, "types")]);
   keepReachable(join(LIB, "types"));
 }

@@ -32,4 +32,5 @@ export const MAX_ENTRIES_TO_CATCH_UP = 5_000;
 export const MAX_PENDING_EDITS = 1_000;
 /** Without Web Locks, the edits of another tab count as abandoned after this time. */
 export const ABANDONED_AFTER_MS = 60_000;
-export const RECOVERY_INTERVAL_MS = 300_000;
+/** Looking for edits of closed tabs reads IndexedDB only, so it can be frequent. */
+export const RECOVERY_INTERVAL_MS = 5_000;
