@@ -59,7 +59,7 @@ function completion({ start, end }: Token, items: readonly CompletionItem[], isC
   return items.length === 0 ? null : { span: { start, end }, items: items.slice(0, MAX_ITEMS), isCertain };
 }
 
-/** Returns whether the word also stands elsewhere in the formula, such as a variable of LET. */
+/** Returns whether the word is also elsewhere in the formula, such as a variable of LET. */
 function isOwnName(text: string, tokens: readonly Token[], token: Token): boolean {
   const typed = text.slice(token.start, token.end);
   return tokens.some((other) => other !== token && other.kind === "name" && isSame(text.slice(other.start, other.end), typed));

@@ -9,7 +9,7 @@ import type { Span } from "./formula-point";
 export interface EditedField {
   element: HTMLTextAreaElement;
   cell: CellAddress;
-  /** Arrow keys point at cells where a reference may stand, instead of moving the caret. */
+  /** Arrow keys point at cells where a reference is allowed, instead of moving the caret. */
   isPointing: boolean;
 }
 

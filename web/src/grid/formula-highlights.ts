@@ -11,7 +11,7 @@ export interface PlacedReference {
   color: number;
 }
 
-/** A long formula has its first references in color: nobody tells thirty colors apart, and each is drawn. */
+/** A long formula has its first references in color: more colors are not useful, and each reference is drawn. */
 export const MAX_COLORED_REFERENCES = 200;
 
 /** Returns the references of a formula in the order of its text. `ownSheet` is the sheet of the formula. */

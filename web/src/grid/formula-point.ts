@@ -12,11 +12,11 @@ export interface EditedText {
   selection: Span;
 }
 
-/** Tokens after which a reference may stand. */
+/** Tokens after which a reference is allowed. */
 const BEFORE_REFERENCE: readonly TokenKind[] = ["start", "operator", "open", "comma", "at"];
 
 /**
- * Returns the part of a formula that a pointed cell replaces, or null if no reference may stand at the caret.
+ * Returns the part of a formula that a pointed cell replaces, or null if no reference is allowed at the caret.
  *
  * `pointed` is the reference that the last pointing inserted: pointing again replaces it. With `isReplacing`, any
  * reference at the caret is replaced: a click replaces a typed reference, an arrow key does not.

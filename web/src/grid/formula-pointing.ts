@@ -21,7 +21,7 @@ export class FormulaPointing {
 
   constructor(private readonly context: FieldContext) {}
 
-  /** The reference that was pointed at, as long as the caret is still behind it. */
+  /** The reference that was pointed at, as long as the caret is still after it. */
   get pointed(): Pointed | null {
     const { last } = this;
     const field = editedFormula(this.context)?.element;
@@ -31,7 +31,7 @@ export class FormulaPointing {
     return isUnchanged ? last : null;
   }
 
-  /** Writes a reference to the selected cells. Returns false if none may stand at the caret. */
+  /** Writes a reference to the selected cells. Returns false if none is allowed at the caret. */
   point(selection: Selection, isReplacing: boolean): boolean {
     const field = editedFormula(this.context);
     if (!field) return false;

@@ -1,4 +1,4 @@
-/** Style of the formula bar and of what helps to write formulas. */
+/** Style of the formula bar, the suggestions and the explanations. */
 export const FORMULA_STYLE = `
 .formula-field { position: relative; flex: 1; min-width: 0; z-index: 6; }
 .formula { position: absolute; top: 0; left: 0; width: 100%; height: 100%; margin: 0; padding: 6px 8px; border: 0; border-radius: 0; resize: none;

@@ -52,7 +52,7 @@ BYCOL(array, lambda)	Result of a function for each column.
 BYROW(array, lambda)	Result of a function for each row.
 CEILING(number, multiple)	Number rounded up to a multiple.
 CEILING.MATH(number, [multiple], [mode])	Number rounded up; the mode rounds negative numbers away from 0.
-CEILING.PRECISE(number, [multiple])	Number rounded up, whatever its sign.
+CEILING.PRECISE(number, [multiple])	Number rounded up, also if it is negative.
 CELL(info, [reference])	Information about a cell, such as "address".
 CHAR(number)	Character of a code from 1 to 255.
 CHIDIST(x, degrees)	Older name of CHISQ.DIST.RT.
@@ -170,7 +170,7 @@ FISHERINV(y)	Inverse of the Fisher transformation.
 FIXED(number, [decimals], [no_commas])	Number as text with fixed decimals.
 FLOOR(number, multiple)	Number rounded down to a multiple.
 FLOOR.MATH(number, [multiple], [mode])	Number rounded down; the mode rounds negative numbers towards 0.
-FLOOR.PRECISE(number, [multiple])	Number rounded down, whatever its sign.
+FLOOR.PRECISE(number, [multiple])	Number rounded down, also if it is negative.
 FORECAST(x, known_y, known_x)	Older name of FORECAST.LINEAR.
 FORECAST.LINEAR(x, known_y, known_x)	Value on the regression line.
 FORMULATEXT(reference)	Formula of a cell, as text.
@@ -246,7 +246,7 @@ ISLOGICAL(value)	TRUE for TRUE and FALSE.
 ISNA(value)	TRUE for #N/A.
 ISNONTEXT(value)	TRUE if the value is not text.
 ISNUMBER(value)	TRUE for a number.
-ISO.CEILING(number, [multiple])	Number rounded up, whatever its sign.
+ISO.CEILING(number, [multiple])	Number rounded up, also if it is negative.
 ISODD(number)	TRUE if the number is odd.
 ISOMITTED(argument)	TRUE if an argument of LAMBDA is omitted.
 ISOWEEKNUM(date)	Week of the year by ISO 8601.

@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)("writing a formula", { timeout: 60_000 }, () => {
     await page.close();
   });
 
-  test("a click where no reference may stand stores the text and selects", async () => {
+  test("a click where no reference is allowed stores the text and selects", async () => {
     const page = await chromium.open();
     await goTo(page, "F12");
     await page.keyboard.type("=1+2");
