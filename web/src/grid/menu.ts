@@ -47,7 +47,6 @@ export class Menu {
     });
     this.element.replaceChildren(...buttons);
     this.element.hidden = false;
-    this.isPressed = false;
     const { offsetWidth, offsetHeight } = this.element;
     moveTo(this.element, Math.max(0, Math.min(x, host.width - offsetWidth)), Math.max(0, Math.min(y, host.height - offsetHeight)));
     this.enabledButtons()[0]?.focus();
