@@ -1,22 +1,25 @@
 import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { Clipboard } from "./clipboard";
+import type { Clipboard } from "./clipboard";
+import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
 import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
-import { ConfirmDialog } from "./dialog";
+import type { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import { FormulaAssist } from "./formula-assist";
+import type { FormulaAssist } from "./formula-assist";
 import { FormulaBarEvents } from "./formula-events";
-import { findLoaded, type FoundCells } from "./find";
-import { FindBar } from "./find-bar";
+import type { FoundCells } from "./find";
+import type { FindBar } from "./find-bar";
 import { Frame } from "./frame";
+import { HeldKeys } from "./held-keys";
+import { Later, type Parts } from "./later";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { textWidth } from "./measure";
-import { Menu, type MenuItem } from "./menu";
+import type { Menu, MenuItem } from "./menu";
 import { Overlay } from "./overlay";
 import { Pointer } from "./pointer";
 import { Scroller } from "./scroller";
@@ -30,6 +33,15 @@ const NOTICE_MS = 6_000;
 const HELP =
   "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
+
+/** Parts that the first cells do not need. */
+interface Created {
+  clipboard: Clipboard;
+  dialog: ConfirmDialog;
+  find: FindBar;
+  formulas: FormulaAssist;
+  menu: Menu;
+}
 
 /**
  * `<cellar-grid>`: shows and edits a sheet.
@@ -49,35 +61,33 @@ export class CellarGrid extends HTMLElement {
     editorText: () => this.editor.element.value,
     setEditorText: (text) => (this.editor.element.value = text),
     onSelectionChange: () => (this.isSelectionChanged = true),
+    useParts: (run) => this.later.use(run),
   });
   private readonly bar = new FormulaBar();
   private readonly status = new StatusLine();
-  private readonly dialog = new ConfirmDialog();
   private readonly tabs = new SheetTabs({
     source: () => this.controller.source,
     notify: (message) => this.notify(message),
-    confirm: (...question) => this.dialog.ask(...question),
+    confirm: (...question) => this.later.load().then(() => this.created!.dialog.ask(...question)),
     openMenu: (items, at) => this.openMenuAt(items, at),
   });
   private readonly announcer = new Announcer();
   private readonly overlay = new Overlay();
-  private readonly menu = new Menu();
-  private readonly find = new FindBar(this.controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
   private readonly notice = make("div", "notice", { role: "status" });
   private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly clipboard = new Clipboard(this.controller, (message, action) => this.notify(message, action));
-  private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
-    notify: (message) => this.notify(message),
+  private readonly commands = new CommandRunner(this.controller, {
     focusNameBox: () => this.focusNameBox(),
-    toggleTrace: () => this.formulas.toggleTrace(),
-    openFind: () => this.find.open(),
+    openFind: () => this.use(({ find }) => find.open()),
     editorElement: () => this.editor.element,
-    host: this,
+    openMenu: (x, y) => this.openMenu(x, y),
   });
   private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
   private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
   private readonly observer = new ResizeObserver(() => this.invalidate());
-  private readonly formulas: FormulaAssist;
+  private readonly pointer: Pointer;
+  private readonly barEvents: FormulaBarEvents;
+  private readonly later = new Later((parts) => this.create(parts), (message) => this.notify(message));
+  private created: Created | null = null;
   private isSelectionChanged = false;
   private frameRequest = 0;
   private noticeTimer = 0;
@@ -91,23 +101,51 @@ export class CellarGrid extends HTMLElement {
     this.notice.hidden = true;
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
-    this.root.append(this.bar.element, this.find.element, this.scroller.element, foot, this.menu.element, this.dialog.element, this.notice, this.announcer.element, help);
-    const pointer = new Pointer(this.controller, this.editor, this.overlay, {
+    this.root.append(this.bar.element, this.scroller.element, foot, this.notice, this.announcer.element, help);
+    this.attachKeys();
+    this.pointer = new Pointer(this.controller, this.editor, this.overlay, {
       viewport: this.scroller.viewport,
       headerWidth: () => this.frame.headerWidth,
       fitColumn: (column) => this.fitColumn(column),
-      openMenu: (x, y) => this.commands.openMenu(x, y),
+      openMenu: (x, y) => this.openMenu(x, y),
     });
-    this.clipboard.attach(this.editor.element);
-    const { root, controller, editor, bar } = this;
-    const barEvents = new FormulaBarEvents(bar, controller, editor, {
+    attachClipboard(this.editor.element, this.controller, (run) => this.use(({ clipboard }) => run(clipboard)));
+    this.barEvents = new FormulaBarEvents(this.bar, this.controller, this.editor, {
       goTo: (text) => this.goToText(text),
       notify: (message) => this.notify(message),
     });
-    this.formulas = new FormulaAssist(
+  }
+
+  private attachKeys(): void {
+    const { root, later } = this;
+    new HeldKeys(root, {
+      load: () => later.load(),
+      isLoaded: () => later.isLoaded,
+      isFormula: () => root.activeElement instanceof HTMLTextAreaElement && root.activeElement.value.startsWith("="),
+    });
+    for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, () => void later.load().catch(() => undefined), { once: true });
+  }
+
+  /** Creates the parts that the first cells do not need. */
+  private create({ Clipboard, ConfirmDialog, FindBar, FormulaAssist, Menu }: Parts): void {
+    const { root, controller, editor, bar, barEvents, scroller } = this;
+    const notify = (message: string, action?: NoticeAction): void => this.notify(message, action);
+    const clipboard = new Clipboard(controller, notify);
+    const dialog = new ConfirmDialog();
+    const find = new FindBar(controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
+    const menu = new Menu();
+    bar.element.after(find.element);
+    this.notice.before(menu.element, dialog.element);
+    const formulas = new FormulaAssist(
       { root, controller, editor, bar, barEvents },
-      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y), notify: (message) => this.notify(message) },
+      { viewport: scroller.viewport, hit: (x, y) => this.pointer.hit(x, y), notify },
     );
+    this.created = { clipboard, dialog, find, formulas, menu };
+    this.invalidate();
+  }
+
+  private use(run: (created: Created, parts: Parts) => void): void {
+    this.later.use((parts) => run(this.created!, parts));
   }
 
   connectedCallback(): void {
@@ -164,7 +202,7 @@ export class CellarGrid extends HTMLElement {
 
   /** Shows what a search found. Call it again when the search has found more. */
   showFound(found: FoundCells): void {
-    this.find.showFound(found);
+    this.use(({ find }) => find.showFound(found));
     this.synchronizeSoon();
   }
 
@@ -198,16 +236,27 @@ export class CellarGrid extends HTMLElement {
   }
 
   private openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
-    const host = this.getBoundingClientRect();
-    const box = at.getBoundingClientRect();
-    this.menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
+    this.use(({ menu }) => {
+      const host = this.getBoundingClientRect();
+      const box = at.getBoundingClientRect();
+      menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
+    });
+  }
+
+  private openMenu(clientX: number, clientY: number): void {
+    this.use(({ clipboard, formulas, menu }, parts) => {
+      const host = this.getBoundingClientRect();
+      const items = parts.menuItems(this.controller, clipboard, () => formulas.toggleTrace());
+      menu.open(items, { x: clientX - host.left, y: clientY - host.top, host, returnFocus: () => this.focus() });
+    });
   }
 
   /** Asks the app, which asks the server and calls `preventDefault`; without it, searches the loaded cells. */
   private search(text: string): void {
     const event = new CustomEvent("cellar-find", { detail: { text }, cancelable: true });
     const { source } = this.controller;
-    if (this.dispatchEvent(event) && source && this.frame.view) this.find.showFound(findLoaded(text, source, this.frame.view.visible));
+    const { view } = this.frame;
+    if (this.dispatchEvent(event) && source && view) this.use(({ find }, parts) => find.showFound(parts.findLoaded(text, source, view.visible)));
   }
 
   private invalidate(): void {
@@ -216,7 +265,7 @@ export class CellarGrid extends HTMLElement {
 
   private drawFrame(): void {
     this.frameRequest = 0;
-    this.formulas.update();
+    this.created?.formulas.update();
     const view = this.frame.draw();
     const { source } = this.controller;
     if (!view || !source) return;
@@ -225,9 +274,10 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
-    this.formulas.draw(view);
+    this.created?.formulas.draw(view);
     this.status.draw(source.status, summaryText(view.selection, source, view.visible));
     this.tabs.draw(source, this.controller.canEdit);
+    if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
     if (!this.isSelectionChanged) return;
     this.isSelectionChanged = false;
     this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
