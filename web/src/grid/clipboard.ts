@@ -1,8 +1,8 @@
-import type { Range } from "../data/types";
+import type { Range, SheetSource } from "../data/types";
 import { formatNumber } from "./cell-text";
 import { readPaste } from "./clipboard-html";
 import type { Controller, NoticeAction } from "./controller";
-import { isRangeLoaded } from "./load-range";
+import { isRangeLoaded, readRange } from "./load-range";
 import { mapCells } from "./selection";
 import { pasteInto, rangeToCopy, serialize, type Copied } from "./transfer";
 
@@ -25,7 +25,7 @@ export class Clipboard {
     const range = rangeToCopy(selection, source.extent);
     if (typeof range === "string") return this.notify(range);
     const clear = isCut ? () => this.controller.clear() : () => undefined;
-    if (!data || !isRangeLoaded(range, source)) return this.copyLater(range, isCut, clear);
+    if (!data || !isRangeLoaded(range, source)) return this.copyLater(source, range, isCut, clear);
     const cells = mapCells(range, (row, column) => source.cellAt(row, column));
     const { plain, html } = serialize(range, cells, isCut);
     data.setData("text/plain", plain);
@@ -34,10 +34,10 @@ export class Clipboard {
   }
 
   /** Safari lets a page write later only if it promises the contents in the event. */
-  private copyLater(range: Range, isCut: boolean, done: () => void): void {
+  private copyLater(source: SheetSource, range: Range, isCut: boolean, done: () => void): void {
     const count = formatNumber(range.rowCount * range.columnCount);
     const { selection } = this.controller;
-    const copied = this.controller.read(range).then((cells) => serialize(range, cells, isCut));
+    const copied = readRange(range, source).finally(() => this.controller.loadAgain()).then((cells) => serialize(range, cells, isCut));
     const fail = (error: unknown) => this.notify(error instanceof Error && error.name === "Error" ? error.message : REFUSED);
     if (!navigator.clipboard || typeof ClipboardItem === "undefined") {
       copied.then(() => this.notify(`${count} cells are loaded now. Press Ctrl+${isCut ? "X" : "C"} again.`), fail);

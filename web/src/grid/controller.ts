@@ -1,4 +1,4 @@
-import type { Cell, CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
+import type { CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
 import { cellName } from "./address";
 import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
@@ -6,7 +6,6 @@ import { clearInputs } from "./clear";
 import { edit, READY, type EditEvent, type EditState } from "./edit";
 import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_COLUMNS, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
 import type { Parts } from "./later";
-import { readRange } from "./load-range";
 import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
@@ -250,15 +249,10 @@ export class Controller {
     else this.store(inputs);
   }
 
-  /** Reads cells that may not be loaded. */
-  async read(range: Range): Promise<(Cell | undefined)[][]> {
-    if (!this.source) return [];
-    try {
-      return await readRange(range, this.source);
-    } finally {
-      this.loadVersion++;
-      this.ui.invalidate();
-    }
+  /** Asks the source for the cells in view, after it was asked for others. */
+  loadAgain(): void {
+    this.loadVersion++;
+    this.ui.invalidate();
   }
 
   /** Fills the selected range from its first row, like Ctrl+D. */

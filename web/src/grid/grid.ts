@@ -6,7 +6,6 @@ import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
 import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
-import type { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
@@ -26,7 +25,7 @@ import { Scroller } from "./scroller";
 import { currentRange, type Selection } from "./selection";
 import { StatusLine } from "./status-line";
 import { STYLE } from "./style";
-import { summaryText } from "./summary";
+import type { TabActions } from "./tab-actions";
 import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
@@ -37,10 +36,11 @@ const HELP =
 /** Parts that the first cells do not need. */
 interface Created {
   clipboard: Clipboard;
-  dialog: ConfirmDialog;
   find: FindBar;
   formulas: FormulaAssist;
   menu: Menu;
+  summaryText: Parts["summaryText"];
+  tabActions: TabActions;
 }
 
 /**
@@ -67,9 +67,7 @@ export class CellarGrid extends HTMLElement {
   private readonly status = new StatusLine();
   private readonly tabs = new SheetTabs({
     source: () => this.controller.source,
-    notify: (message) => this.notify(message),
-    confirm: (...question) => this.later.load().then(() => this.created!.dialog.ask(...question)),
-    openMenu: (items, at) => this.openMenuAt(items, at),
+    use: (run) => this.use(({ tabActions }) => run(tabActions)),
   });
   private readonly announcer = new Announcer();
   private readonly overlay = new Overlay();
@@ -95,9 +93,7 @@ export class CellarGrid extends HTMLElement {
 
   constructor() {
     super();
-    const style = new CSSStyleSheet();
-    style.replaceSync(STYLE);
-    this.root.adoptedStyleSheets = [style];
+    this.adopt(STYLE);
     this.notice.hidden = true;
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
@@ -116,6 +112,12 @@ export class CellarGrid extends HTMLElement {
     });
   }
 
+  private adopt(text: string): void {
+    const style = new CSSStyleSheet();
+    style.replaceSync(text);
+    this.root.adoptedStyleSheets.push(style);
+  }
+
   private attachKeys(): void {
     const { root, later } = this;
     new HeldKeys(root, {
@@ -127,7 +129,8 @@ export class CellarGrid extends HTMLElement {
   }
 
   /** Creates the parts that the first cells do not need. */
-  private create({ Clipboard, ConfirmDialog, FindBar, FormulaAssist, Menu }: Parts): void {
+  private create({ Clipboard, ConfirmDialog, FindBar, FormulaAssist, LATER_STYLE, Menu, summaryText, TabActions }: Parts): void {
+    this.adopt(LATER_STYLE);
     const { root, controller, editor, bar, barEvents, scroller } = this;
     const notify = (message: string, action?: NoticeAction): void => this.notify(message, action);
     const clipboard = new Clipboard(controller, notify);
@@ -140,7 +143,13 @@ export class CellarGrid extends HTMLElement {
       { root, controller, editor, bar, barEvents },
       { viewport: scroller.viewport, hit: (x, y) => this.pointer.hit(x, y), notify },
     );
-    this.created = { clipboard, dialog, find, formulas, menu };
+    const tabActions = new TabActions(this.tabs.element, {
+      source: () => controller.source,
+      notify,
+      confirm: (...question) => dialog.ask(...question),
+      openMenu: (items, at) => this.openMenuAt(items, at),
+    });
+    this.created = { clipboard, find, formulas, menu, summaryText, tabActions };
     this.invalidate();
   }
 
@@ -275,7 +284,7 @@ export class CellarGrid extends HTMLElement {
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
     this.created?.formulas.draw(view);
-    this.status.draw(source.status, summaryText(view.selection, source, view.visible));
+    this.status.draw(source.status, this.created?.summaryText(view.selection, source, view.visible) ?? "");
     this.tabs.draw(source, this.controller.canEdit);
     if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
     if (!this.isSelectionChanged) return;

@@ -26,7 +26,8 @@ export class HeldKeys {
     if (this.isPressing || this.ui.isLoaded() || event.isComposing || event.keyCode === 229) return;
     const isControl = event.ctrlKey || event.metaKey;
     const isFind = isControl && !event.altKey && event.key.toLowerCase() === "f";
-    const isNeeding = isFind || event.key === "F9" || (POINTING.test(event.key) && this.ui.isFormula());
+    const isRename = event.key === "F2" && this.root.activeElement?.getAttribute("role") === "tab";
+    const isNeeding = isFind || isRename || event.key === "F9" || (POINTING.test(event.key) && this.ui.isFormula());
     if (this.held ? (isControl && !isFind) || MODIFIERS.includes(event.key) : !isNeeding) return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -7,3 +7,6 @@ export { FindBar } from "./find-bar";
 export { FormulaAssist } from "./formula-assist";
 export { Menu } from "./menu";
 export { menuItems } from "./menu-items";
+export { LATER_STYLE } from "./later-style";
+export { summaryText } from "./summary";
+export { TabActions } from "./tab-actions";
