@@ -3,6 +3,7 @@
  * bases. All functions are pure.
  */
 
+import { isInvalid, type KnownSheets } from "./known-sheets";
 import { movesCells, transform, type SpaceMap } from "./space-map";
 import { Viewpoint, type Change } from "./viewpoint";
 import type { Entry, Mutation, Operation } from "./wire";
@@ -88,15 +89,20 @@ export class Predictor {
   /** The server's position of the pending edits is not known: it is after all that are known. */
   static readonly #PREDICTED_POSITION = Number.MAX_SAFE_INTEGER;
 
-  constructor(changes: readonly Change[]) {
+  /** Without `sheets`, edits of sheets that do not exist are predicted like others. */
+  constructor(
+    changes: readonly Change[],
+    private readonly sheets?: KnownSheets,
+  ) {
     this.#viewpoint = new Viewpoint(changes);
     this.#lastOwnBase = changes.findLast((change) => change.own !== undefined)?.own?.base ?? 0;
   }
 
   predict({ id, base, op }: PendingEdit): Prediction {
-    if (op.kind === "undo" || op.kind === "other" || op.kind === "rejected") return { id, operations: [] };
+    const isUnknown = op.kind === "undo" || op.kind === "other" || op.kind === "rejected";
+    if (isUnknown || isInvalid(op)) return { id, operations: [] };
     const map = this.#latest?.base === base ? this.#latest.map : this.#viewpoint.mapFrom(base);
-    const operations = transform(op, map);
+    const operations = transform(op, map).filter((operation) => this.sheets?.apply(operation) !== false);
     this.#latest = { base, map };
     if (movesCells(op)) {
       this.#lastOwnBase = Math.max(this.#lastOwnBase, base);
@@ -109,7 +115,7 @@ export class Predictor {
   }
 }
 
-export function predict(pending: PendingEdits): Prediction[] {
-  const predictor = new Predictor(pending.changes);
+export function predict(pending: PendingEdits, sheets?: KnownSheets): Prediction[] {
+  const predictor = new Predictor(pending.changes, sheets);
   return pending.edits.map((edit) => predictor.predict(edit));
 }

@@ -4,6 +4,7 @@
  */
 
 import { AxisMap } from "./axis-map";
+import { withoutAbsent } from "./decode";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import { addedSheetOf } from "./tabs";
 import type { CellEdit, Operation } from "./wire";
@@ -57,13 +58,15 @@ export function movesCells(operation: Operation): boolean {
 
 /** Immutable. */
 export class SpaceMap {
-  static readonly IDENTITY = new SpaceMap(new Map(), new Set());
+  static readonly IDENTITY = new SpaceMap(new Map(), new Set(), new Set());
 
   private constructor(
     /** By number in the older state. Other sheets are unchanged. */
     private readonly maps: ReadonlyMap<number, SheetMap>,
     /** The sheets that anyone added since the older state. */
     private readonly added: ReadonlySet<number>,
+    /** The sheets that the author added, by the author's numbers. */
+    private readonly own: ReadonlySet<number>,
   ) {}
 
   sheet(sheet: number): SheetMap {
@@ -73,7 +76,7 @@ export class SpaceMap {
   get isIdentity(): boolean {
     const isUnchanged = ([sheet, { target, rows, columns }]: [number, SheetMap]) =>
       target === sheet && rows.isIdentity && columns.isIdentity;
-    return this.added.size === 0 && [...this.maps].every(isUnchanged);
+    return this.added.size === 0 && this.own.size === 0 && [...this.maps].every(isUnchanged);
   }
 
   /** Returns the number of a new sheet: the author's or, if it is taken, the next free one. */
@@ -89,7 +92,7 @@ export class SpaceMap {
     for (const operation of operations) {
       const found = axisChangeOf(operation);
       const added = addedSheetOf(operation);
-      if (added !== undefined) result = new SpaceMap(result.maps, new Set(result.added).add(added));
+      if (added !== undefined) result = new SpaceMap(result.maps, new Set(result.added).add(added), result.own);
       if (found === undefined) continue;
       for (const sheet of result.#olderNumbersOf(found.sheet)) {
         result = result.#update(sheet, found.axis, (map) => map.then(found.map));
@@ -115,9 +118,11 @@ export class SpaceMap {
         : this.#update(undone.sheet, undone.axis, (map) => undone.map.reversed().then(map));
     const added = addedSheetOf(authored);
     const result = start.withForeign(committed).#connectInserted(authored, committed);
-    if (added === undefined) return result;
+    // A number that the author gave to two sheets means the first one.
+    if (added === undefined || result.own.has(added)) return result;
     const target = addedSheetOf(committed[0]) ?? null;
-    return new SpaceMap(new Map(result.maps).set(added, { ...unchanged(added), target }), result.added);
+    const maps = new Map(result.maps).set(added, { ...unchanged(added), target });
+    return new SpaceMap(maps, result.added, new Set(result.own).add(added));
   }
 
   /** Maps the rows that the author inserted to the rows that the server inserted. */
@@ -138,15 +143,22 @@ export class SpaceMap {
   #update(sheet: number, axis: Axis, update: (map: AxisMap) => AxisMap): SpaceMap {
     const current = this.sheet(sheet);
     const updated = { ...current, [axis]: update(current[axis]) };
-    return new SpaceMap(new Map(this.maps).set(sheet, updated), this.added);
+    return new SpaceMap(new Map(this.maps).set(sheet, updated), this.added, this.own);
   }
 }
 
 /** Returns the operation in the later coordinates of `map`; empty if it has no effect any more. */
 export function transform(operation: Operation, map: SpaceMap): Operation[] {
   if (map.isIdentity || !("sheet" in operation)) return [operation];
-  if (operation.kind === "addSheet" || operation.kind === "importSheet") {
-    return [{ ...operation, sheet: map.freeSheetNumber(operation.sheet) }];
+  if (operation.kind === "addSheet") {
+    const { before, ...added } = operation;
+    const sheet = map.freeSheetNumber(added.sheet);
+    return [{ ...added, sheet, ...withoutAbsent({ before: movedSheet(before, map) }) }];
+  }
+  if (operation.kind === "importSheet") {
+    const { replaces, ...added } = operation;
+    const sheet = map.freeSheetNumber(added.sheet);
+    return [{ ...added, sheet, ...withoutAbsent({ replaces: movedSheet(replaces, map) }) }];
   }
   const { target, rows, columns } = map.sheet(operation.sheet);
   if (target === null) return [];
@@ -172,6 +184,10 @@ export function transform(operation: Operation, map: SpaceMap): Operation[] {
     default:
       return [moved];
   }
+}
+
+function movedSheet(sheet: number | undefined, map: SpaceMap): number | undefined {
+  return sheet === undefined ? undefined : (map.sheet(sheet).target ?? undefined);
 }
 
 function transformCells(cells: readonly CellEdit[], rows: AxisMap, columns: AxisMap): CellEdit[] {

@@ -2,6 +2,7 @@
 
 import { CanonicalState, editedCell } from "./canonical";
 import { withoutAbsent } from "./decode";
+import { KnownSheets } from "./known-sheets";
 import { Overlay } from "./overlay";
 import { addEdit, applyEntry, committedOf, NO_PENDING, Predictor, removeEdit, type PendingEdit } from "./pending";
 import { movesCells } from "./space-map";
@@ -62,7 +63,9 @@ export class View {
     this.#isStale = false;
     this.#overlay = new Overlay();
     this.#tabs = this.canonical.sheets;
-    this.#predictor = new Predictor(this.#pending.changes);
+    const { sheets, nextSheet } = this.canonical;
+    const known = new KnownSheets(sheets.map(({ sheet }) => sheet), (sheet) => sheet < nextSheet);
+    this.#predictor = new Predictor(this.#pending.changes, known);
     for (const edit of this.#pending.edits) this.#show(edit);
     return this.#overlay;
   }

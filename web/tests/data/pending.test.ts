@@ -192,12 +192,12 @@ function shownOperations(expected: unknown[] | { rejected: string }): Operation[
 }
 
 function predictionsOf({ entries, own, sheets, pending: given }: Case): (readonly Operation[])[] {
-  const edits = given.map((edit) => ({ ...edit, op: decodeOperation(edit.op) }));
+  const decoded = entries.map(decodeEntry).map((entry) => ({ entry, isOwn: own.includes(entry.clientKey ?? "") }));
+  const sent = decoded.flatMap(({ entry, isOwn }) => (isOwn ? entry.mutations : []));
+  // What is in the log was pending before.
+  const edits = [...sent, ...given.map((edit) => ({ ...edit, op: decodeOperation(edit.op) }))];
   let pending: PendingEdits = { edits, changes: [] };
-  for (const entry of entries.map(decodeEntry)) {
-    const isOwn = entry.clientKey !== undefined && own.includes(entry.clientKey);
-    pending = { ...applyEntry(pending, entry, isOwn), edits };
-  }
+  for (const { entry, isOwn } of decoded) pending = applyEntry(pending, entry, isOwn);
   const known = new KnownSheets(sheets.live, (sheet) => sheets.used.includes(sheet));
   return predict(pending, known).map(({ operations }) => operations);
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "the numbers of tests are small")]
 
+mod cases;
+
 use std::sync::Arc;
 
 use proptest::collection::vec;
@@ -140,6 +142,28 @@ fn compare(world: &World, writers: &[Writer; 3]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+fn take(step: ClientStep, world: &mut World, writers: &mut [Writer; 3]) {
+    match step {
+        ClientStep::Write(who, operation) => writers[who].write(operation),
+        ClientStep::WriteInvalid(who) => {
+            let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 };
+            writers[who].write(Operation::InsertRows(insert));
+        }
+        ClientStep::See(who, behind) => {
+            let head = world.entries.len() as u32 - 1;
+            writers[who].base = writers[who].base.max(head.saturating_sub(behind));
+        }
+        ClientStep::Send(who, count) => {
+            let pending = writers[who].pending();
+            let count = count.min(pending.len());
+            if count > 0 {
+                world.append(request(who, &pending[..count]), &[]).unwrap();
+                writers[who].sent += count;
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -148,25 +172,7 @@ proptest! {
         let mut world = World::new(1);
         let mut writers: [Writer; 3] = Default::default();
         for step in steps {
-            match step {
-                ClientStep::Write(who, operation) => writers[who].write(operation),
-                ClientStep::WriteInvalid(who) => {
-                    let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 0 };
-                    writers[who].write(Operation::InsertRows(insert));
-                }
-                ClientStep::See(who, behind) => {
-                    let head = world.entries.len() as u32 - 1;
-                    writers[who].base = writers[who].base.max(head.saturating_sub(behind));
-                }
-                ClientStep::Send(who, count) => {
-                    let pending = writers[who].pending();
-                    let count = count.min(pending.len());
-                    if count > 0 {
-                        world.append(request(who, &pending[..count]), &[]).unwrap();
-                        writers[who].sent += count;
-                    }
-                }
-            }
+            take(step, &mut world, &mut writers);
             compare(&world, &writers)?;
         }
     }
