@@ -5,13 +5,15 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const KB = 1024;
 /** Used by people who sign in with an issuer. */
 const LOGIN = ["src/app/login/callback-screen.tsx", "src/app/login/oidc.ts", "src/app/login/renew.ts"];
 const PAGE_START = ["src/app/app.tsx"];
+/** Loaded together, right after the first cells. */
+const LATER = ["src/data/later-parts.ts", "src/grid/later-parts.ts"];
 const ELEMENT_START = ["src/grid/index.ts", "src/data/index.ts"];
 /**
  * Puts files that are loaded together into one chunk, which compresses better than a chunk for each
@@ -27,7 +29,7 @@ function fewChunks(start) {
     async setup(bundler) {
       const panels = await sourceOf(`${ROOT}src/app/panels/index.ts`);
       const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
-      const groupOf = (path) => (path.includes("/app/panels/") ? panelFiles : path.endsWith("/grid/formula-suggestions.ts") ? ["./later-parts"] : []);
+      const groupOf = (path) => (path.includes("/app/panels/") ? panelFiles : LATER.some((file) => path.endsWith(file)) ? LATER.map((file) => `start:${file}`) : []);
       bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
         if (kind !== "dynamic-import" || pluginData === isResolving) return undefined;
         const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: isResolving });
@@ -36,6 +38,7 @@ function fewChunks(start) {
       });
       bundler.onResolve({ filter: /^start:/ }, ({ path }) => ({ path: ROOT + path.slice("start:".length), sideEffects: true }));
       bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+        if (/\/grid\/[\w-]*style\.ts$/.test(path)) return { contents: await withSmallStyle(await sourceOf(path)), loader: "ts" };
         if (!lazy.has(path)) return undefined;
         const others = [...start.map((file) => `start:${file}`), ...groupOf(path)];
         const imports = others.map((other) => `import "${other}";\n`).join("");
@@ -43,6 +46,13 @@ function fewChunks(start) {
       });
     },
   };
+}
+
+/** Minifies the style sheet that a script exports. */
+async function withSmallStyle(script) {
+  const [, before, style] = /^(.*= `)(.*)`;\s*$/s.exec(script);
+  const { code } = await transform(style, { loader: "css", minify: true });
+  return `${before}${code.trim().replaceAll("\\", "\\\\")}\`;`;
 }
 
 const COMMON = {
@@ -164,7 +174,9 @@ async function buildElement() {
   const contents = `export * from "./src/grid/index"; export * from "./src/data/index";`;
   const options = { ...COMMON, metafile: true, outdir: "build", splitting: true };
   const stdin = { contents, resolveDir: ROOT, loader: "ts" };
-  const { metafile, outputFiles } = await build({ ...options, plugins: [fewChunks(ELEMENT_START)], stdin, write: false });
+  // Otherwise an import that is for the side effects only is left out.
+  const whole = { ...options, ignoreAnnotations: true, plugins: [fewChunks(ELEMENT_START)] };
+  const { metafile, outputFiles } = await build({ ...whole, stdin, write: false });
   const first = [...firstFiles(metafile.outputs, "build/stdin.js")].map((path) => ROOT + path);
   const sizeOf = (files) => files.reduce((sum, file) => sum + compressedSize(file.contents), 0);
   checkSize("element and data layer", sizeOf(outputFiles.filter(({ path }) => first.includes(path))), 40 * KB);

@@ -1,47 +1,33 @@
 import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import type { Clipboard } from "./clipboard";
 import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
+import type { Created } from "./create-parts";
 import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import type { FormulaAssist } from "./formula-assist";
 import { FormulaBarEvents } from "./formula-events";
 import type { FoundCells } from "./find";
-import type { FindBar } from "./find-bar";
 import { Frame } from "./frame";
 import { HeldKeys } from "./held-keys";
 import { Later, type Parts } from "./later";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
-import { textWidth } from "./measure";
-import type { Menu, MenuItem } from "./menu";
+import type { MenuItem } from "./menu";
 import { Overlay } from "./overlay";
 import { Pointer } from "./pointer";
 import { Scroller } from "./scroller";
 import { currentRange, type Selection } from "./selection";
 import { StatusLine } from "./status-line";
 import { STYLE } from "./style";
-import type { TabActions } from "./tab-actions";
 import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
 const HELP =
   "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
-
-/** Parts that the first cells do not need. */
-interface Created {
-  clipboard: Clipboard;
-  find: FindBar;
-  formulas: FormulaAssist;
-  menu: Menu;
-  summaryText: Parts["summaryText"];
-  tabActions: TabActions;
-}
 
 /**
  * `<cellar-grid>`: shows and edits a sheet.
@@ -122,34 +108,28 @@ export class CellarGrid extends HTMLElement {
     const { root, later } = this;
     new HeldKeys(root, {
       load: () => later.load(),
-      isLoaded: () => later.isLoaded,
+      isLoaded: () => later.parts !== null,
       isFormula: () => root.activeElement instanceof HTMLTextAreaElement && root.activeElement.value.startsWith("="),
     });
     for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, () => void later.load().catch(() => undefined), { once: true });
   }
 
-  /** Creates the parts that the first cells do not need. */
-  private create({ Clipboard, ConfirmDialog, FindBar, FormulaAssist, LATER_STYLE, Menu, summaryText, TabActions }: Parts): void {
-    this.adopt(LATER_STYLE);
-    const { root, controller, editor, bar, barEvents, scroller } = this;
-    const notify = (message: string, action?: NoticeAction): void => this.notify(message, action);
-    const clipboard = new Clipboard(controller, notify);
-    const dialog = new ConfirmDialog();
-    const find = new FindBar(controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
-    const menu = new Menu();
-    bar.element.after(find.element);
-    this.notice.before(menu.element, dialog.element);
-    const formulas = new FormulaAssist(
-      { root, controller, editor, bar, barEvents },
-      { viewport: scroller.viewport, hit: (x, y) => this.pointer.hit(x, y), notify },
-    );
-    const tabActions = new TabActions(this.tabs.element, {
-      source: () => controller.source,
-      notify,
-      confirm: (...question) => dialog.ask(...question),
-      openMenu: (items, at) => this.openMenuAt(items, at),
+  private create(parts: Parts): void {
+    this.adopt(parts.LATER_STYLE);
+    this.created = parts.createParts({
+      root: this.root,
+      controller: this.controller,
+      editor: this.editor,
+      bar: this.bar,
+      barEvents: this.barEvents,
+      tabs: this.tabs.element,
+      notice: this.notice,
+      viewport: this.scroller.viewport,
+      hit: (x, y) => this.pointer.hit(x, y),
+      notify: (message, action) => this.notify(message, action),
+      search: (text) => this.search(text),
+      openMenuAt: (items, at) => this.openMenuAt(items, at),
     });
-    this.created = { clipboard, find, formulas, menu, summaryText, tabActions };
     this.invalidate();
   }
 
@@ -284,7 +264,7 @@ export class CellarGrid extends HTMLElement {
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
     this.created?.formulas.draw(view);
-    this.status.draw(source.status, this.created?.summaryText(view.selection, source, view.visible) ?? "");
+    this.status.draw(source.status, this.later.parts?.summaryText(view.selection, source, view.visible) ?? "");
     this.tabs.draw(source, this.controller.canEdit);
     if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
     if (!this.isSelectionChanged) return;
@@ -305,13 +285,10 @@ export class CellarGrid extends HTMLElement {
 
   private fitColumn(column: number): void {
     const { view } = this.frame;
-    if (!view) return;
-    let width = 0;
-    for (let row = view.visible.firstRow; row < view.visible.firstRow + view.visible.rowCount; row++) {
-      const text = view.source.cellAt(row, column)?.text;
-      if (text) width = Math.max(width, textWidth(text, this) + 14);
-    }
-    if (width > 0) this.controller.setColumnWidth(column, width);
+    if (view) this.later.use(({ fittingWidth }) => {
+      const width = fittingWidth(column, view, this);
+      if (width > 0) this.controller.setColumnWidth(column, width);
+    });
   }
 
   private focusNameBox(): void {

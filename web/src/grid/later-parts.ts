@@ -1,12 +1,8 @@
 /** The parts that the first cells do not need, in one file. */
-export { Clipboard } from "./clipboard";
-export { ConfirmDialog } from "./dialog";
+export { createParts } from "./create-parts";
 export { fillInputs } from "./fill";
 export { findLoaded } from "./find";
-export { FindBar } from "./find-bar";
-export { FormulaAssist } from "./formula-assist";
-export { Menu } from "./menu";
-export { menuItems } from "./menu-items";
+export { fittingWidth } from "./fitting-width";
 export { LATER_STYLE } from "./later-style";
+export { menuItems } from "./menu-items";
 export { summaryText } from "./summary";
-export { TabActions } from "./tab-actions";

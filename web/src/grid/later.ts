@@ -5,7 +5,7 @@ const NOT_LOADED = "A part of the page could not be loaded. Check the connection
 /** Loads the parts that the first cells do not need: when the browser is idle, or when one is used before. */
 export class Later {
   private loading: Promise<Parts> | null = null;
-  private parts: Parts | null = null;
+  parts: Parts | null = null;
   private isPrepared = false;
 
   /** `created` is called once, before the parts are used. */
@@ -13,10 +13,6 @@ export class Later {
     private readonly created: (parts: Parts) => void,
     private readonly notify: (message: string) => void,
   ) {}
-
-  get isLoaded(): boolean {
-    return this.parts !== null;
-  }
 
   /** Loads the parts when the browser is idle. What failed is tried again when a part is used. */
   prepare(): void {

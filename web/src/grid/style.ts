@@ -57,18 +57,6 @@ export const STYLE = `
 .active-cell { border: 2px solid var(--cellar-accent); }
 .mark, .marks { position: absolute; top: 0; left: 0; }
 .marks { inset: 0; }
-.mark { --mark: var(--cellar-mark-0); border: 2px solid var(--mark); }
-.mark::before { content: ""; position: absolute; inset: 0; background: var(--mark); opacity: .16; }
-.mark.cut, .range.cut, .active-cell.cut, .spill.cut { border-top-color: transparent; }
-.mark.changed { border-width: 0 0 0 3px; }
-.mark.found { border-color: transparent; }
-.mark.found::before { opacity: .35; }
-.mark.dependent, .mark.reference { border-style: dashed; }
-.mark.person::before { opacity: 0; }
-.mark-label { position: absolute; right: -2px; bottom: 100%; padding: 0 5px; font-size: 11px; line-height: 15px; white-space: nowrap; background: var(--mark); color: var(--cellar-background); }
-.mark-label.inside { bottom: auto; top: -2px; }
-.color-1 { --mark: var(--cellar-mark-1); } .color-2 { --mark: var(--cellar-mark-2); } .color-3 { --mark: var(--cellar-mark-3); }
-.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
 .spill { border: 2px dotted var(--cellar-spill); }
 .fill-handle { position: absolute; top: 0; left: 0; width: 9px; height: 9px; background: var(--cellar-accent); border: 1px solid var(--cellar-background);
   cursor: crosshair; pointer-events: auto; touch-action: none; }
