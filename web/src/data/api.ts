@@ -4,7 +4,7 @@ import * as replies from "./decode-replies";
 import { Http, type HttpOptions } from "./http";
 import { MalformedReply } from "./decode";
 import { MAX_PAGES_PER_LOAD } from "./limits";
-import type { Range } from "./types";
+import type { CellTrace, Range } from "./types";
 import type * as wire from "./wire";
 
 export interface AppendRequest {
@@ -82,6 +82,12 @@ export class Api {
       if (reply.next === undefined) return merged;
     }
     throw new MalformedReply("the cells have too many pages");
+  }
+
+  /** Finds what the formula of a cell reads, and which formulas read the cell. */
+  async trace(sheet: string, row: number, column: number, signal?: AbortSignal): Promise<CellTrace> {
+    const cell = `${columnName(column)}${row + 1}`;
+    return this.#get("/cells/trace", { sheet, cell }, replies.decodeTrace, signal);
   }
 
   /** Appends mutations. The caller repeats it unchanged until it is answered. */

@@ -24,6 +24,8 @@ export interface EntryEffect {
 export class CanonicalState {
   sheets: readonly SheetInfo[] = [];
   nextSheet = 1;
+  /** The defined names. */
+  names: readonly string[] = [];
   /** Sheets whose used range contains the cells that formulas fill. Only replies with cells have it. */
   readonly fullExtents = new Set<number>();
   position = 0;
@@ -47,7 +49,8 @@ export class CanonicalState {
   }
 
   /** Sets the list of sheets. Its used ranges do not contain the cells that formulas fill. */
-  setSheets({ sheets, nextSheet }: SheetsReply): void {
+  setSheets({ sheets, nextSheet, names }: SheetsReply): void {
+    this.names = names;
     this.sheets = sheets.map((info) => {
       const { rows = 0, columns = 0 } = this.info(info.sheet)?.extent ?? {};
       const extent = { rows: Math.max(rows, info.extent.rows), columns: Math.max(columns, info.extent.columns) };

@@ -9,7 +9,7 @@ export class KnownSheets {
   readonly #existing: Set<number>;
   readonly #added = new Set<number>();
 
-  /** `wasUsed` tells which numbers cannot be used again. */
+  /** `wasUsed` returns whether a number cannot be used again. */
   constructor(
     existing: Iterable<number>,
     private readonly wasUsed: (sheet: number) => boolean,

@@ -45,7 +45,7 @@ export class Session {
   #mustRestart = false;
 
   constructor(
-    private readonly api: Api,
+    readonly api: Api,
     private readonly events: SessionEvents,
   ) {
     this.#follower = new Follower(api, this.view.canonical, {

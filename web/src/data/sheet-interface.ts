@@ -25,6 +25,10 @@ export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts
     get status() {
       return source.status;
     },
+    get names() {
+      return view.canonical.names;
+    },
+    trace: (row, column) => source.trace(row, column),
     selectSheet: (sheet) => source.selectSheet(sheet),
     cellAt: (row, column) => view.cell(source.sheet, row, column),
     isLoaded: (row, column) => view.isLoaded(source.sheet, row, column),

@@ -16,7 +16,7 @@ import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
 import { changesTabs } from "./tabs";
-import type { CellInput, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
+import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
 
@@ -70,6 +70,12 @@ export class Source {
 
   get sheets(): SheetInfo[] {
     return this.session.view.sheets;
+  }
+
+  /** Traces a cell at the newest position. A sheet that only this client knows has no formulas of others. */
+  async trace(row: number, column: number): Promise<CellTrace> {
+    const info = this.session.view.canonical.info(this.sheet);
+    return info === undefined ? { precedents: [], dependents: [] } : this.session.api.trace(info.name, row, column);
   }
 
   /** Number for a new sheet. */

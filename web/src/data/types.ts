@@ -67,7 +67,7 @@ export interface SheetStatus {
   oldestPendingMs: number | null;
   isOnline: boolean;
   role: "viewer" | "editor" | "owner";
-  /** Why nobody can edit at present, such as "The spreadsheet is archived". */
+  /** Why the spreadsheet is read-only at present, such as "The spreadsheet is archived". */
   readOnlyReason?: string;
   /** A message for the user, or null. */
   problem: string | null;

@@ -82,6 +82,8 @@ export interface SheetsReply {
   sheets: SheetView[];
   /** Number for the next sheet. */
   nextSheet: number;
+  /** The defined names of formulas. */
+  names: string[];
   position: number;
   incarnation: number;
 }

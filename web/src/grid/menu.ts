@@ -18,13 +18,14 @@ export interface MenuPlace {
 export class Menu {
   readonly element = make("div", "menu", { role: "menu", "aria-label": "Actions" });
   private returnFocus: () => void = () => undefined;
+  /** A long press opens the menu under the finger. Lifting it is no choice. */
   private isPressed = false;
 
   constructor() {
     this.element.hidden = true;
-    this.element.addEventListener("pointerdown", () => (this.isPressed = true));
-    // Keeps the focus in the menu, which closes without it.
+    // The mouse events of the lifted finger would take the focus, and close the menu.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
+    this.element.addEventListener("pointerdown", () => (this.isPressed = true));
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {
       if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
@@ -38,8 +39,8 @@ export class Menu {
       const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
       button.disabled = item.isDisabled;
       button.addEventListener("click", (event) => {
-        // The finger whose long press opened the menu is over an item when it is lifted.
-        if (event.detail > 0 && !this.isPressed) return;
+        // A click by key, or by assistive technology, has no press.
+        if (!this.isPressed && event.detail > 0) return;
         this.close();
         item.run();
       });

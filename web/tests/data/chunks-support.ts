@@ -1,4 +1,4 @@
-/** Files that the tests of other readers use, too. */
+/** Files that the tests of other readers also use. */
 
 import { readdirSync, readFileSync } from "node:fs";
 

@@ -172,7 +172,7 @@ describe("pending edits", () => {
  *
  *     CELLAR_REBASE_CASES=PATH cargo test -p cellar-api --lib rebase::tests::cases -- --ignored
  *
- * The same variable tells this test where the full file is; `cases/rebase.jsonl` is a sample.
+ * This test reads the file that the same variable names. Without it, the test reads the sample `cases/rebase.jsonl`.
  * References of formulas are left out: this client shows them as typed until they are committed.
  */
 const CASES = process.env.CELLAR_REBASE_CASES ?? new URL("./cases/rebase.jsonl", import.meta.url);

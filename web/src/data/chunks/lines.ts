@@ -2,7 +2,7 @@
 
 import type { Run, Span } from "./index-parts";
 
-/** Lines of the window that are consecutive in the level, too. Ascending in both. */
+/** Lines that are consecutive and ascending both in the window and in the level. */
 export interface Lines {
   /** In the space of the level. */
   src: number;
