@@ -14,7 +14,7 @@ export class Later {
     private readonly notify: (message: string) => void,
   ) {}
 
-  /** Loads the parts when the browser is idle. What failed is tried again when a part is used. */
+  /** Loads the parts when the browser is idle. If that fails, the next use tries again. */
   prepare(): void {
     if (this.isPrepared) return;
     this.isPrepared = true;
