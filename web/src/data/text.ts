@@ -17,9 +17,10 @@ type Formatter = typeof import("./format/index");
 
 let formatter: Formatter | null = null;
 
-/** Loads the code for all number formats, which few pages need. Without it, numbers are shown as `General`. */
-export async function loadFormatter(): Promise<void> {
+/** Loads the code for all number formats, which few pages need. Returns false if it cannot be loaded: numbers are shown as `General` then. */
+export async function loadFormatter(): Promise<boolean> {
   formatter ??= await import("./format/index").catch(() => null);
+  return formatter !== null;
 }
 
 /** Returns whether the displayed text needs `loadFormatter`. */
