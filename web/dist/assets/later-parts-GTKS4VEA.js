@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-C33Q3ANB.js";import"./chunk-DIYFZC44.js";import"./chunk-CZIZDYGH.js";import"./chunk-K4F3ZD7W.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};

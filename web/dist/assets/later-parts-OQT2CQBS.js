@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-C33Q3ANB.js";import"./chunk-DIYFZC44.js";import"./chunk-CZIZDYGH.js";import"./chunk-K4F3ZD7W.js";export{e as LATER_STYLE,b as createParts,c as fillInputs,a as findLoaded,d as fittingWidth,f as menuItems,g as summaryText};
