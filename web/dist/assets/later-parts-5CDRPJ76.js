@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-ZMCTVOLW.js";import"./chunk-JJ45WTV4.js";import"./chunk-MTUINMJC.js";import"./chunk-6UEC3PVO.js";export{e as LATER_STYLE,b as createParts,c as fillInputs,a as findLoaded,d as fittingWidth,f as menuItems,g as summaryText};

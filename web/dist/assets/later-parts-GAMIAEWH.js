@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-ZMCTVOLW.js";import"./chunk-JJ45WTV4.js";import"./chunk-MTUINMJC.js";import"./chunk-6UEC3PVO.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};

@@ -1,1 +1,0 @@
-import{Ga as t,b as e,l as m}from"./chunk-MTUINMJC.js";import{e as o,k as r}from"./chunk-6UEC3PVO.js";o();var p=document.getElementById("app");if(p===null)throw new Error("the page has no element #app");r();e(m(t,{}),p);
