@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-GWG64OSK.js";import"./chunk-47BK6CF6.js";import"./chunk-6UUPBQ3H.js";import"./chunk-A2IYYU74.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-GWG64OSK.js";import"./chunk-47BK6CF6.js";import"./chunk-6UUPBQ3H.js";import"./chunk-A2IYYU74.js";export{e as LATER_STYLE,b as createParts,c as fillInputs,a as findLoaded,d as fittingWidth,f as menuItems,g as summaryText};
