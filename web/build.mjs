@@ -5,39 +5,55 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const KB = 1024;
 /** Used by people who sign in with an issuer. */
 const LOGIN = ["src/app/login/callback-screen.tsx", "src/app/login/oidc.ts", "src/app/login/renew.ts"];
+const PAGE_START = ["src/app/app.tsx"];
+/** Loaded together, right after the first cells. */
+const LATER = ["src/data/later-parts.ts", "src/grid/later-parts.ts"];
+const ELEMENT_START = ["src/grid/index.ts", "src/data/index.ts"];
 /**
  * Puts files that are loaded together into one chunk, which compresses better than a chunk for each
- * combination of uses: all that the start of the page needs, and all panels. For that, each file that
- * is loaded when it is needed imports the others of its group.
+ * combination of uses: all that is needed at the start, all panels, and what the grid loads later.
+ * For that, each file that is loaded when it is needed imports the others of its group.
  */
-const FEW_CHUNKS = {
-  name: "few-chunks",
-  async setup(bundler) {
-    const RESOLVING = "few-chunks";
-    const lazy = new Set();
-    const panels = await readFile(new URL("src/app/panels/index.ts", import.meta.url), "utf8");
-    const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
-    bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
-      if (kind !== "dynamic-import" || pluginData === RESOLVING) return undefined;
-      const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: RESOLVING });
-      lazy.add(resolved.path);
-      return { ...resolved, sideEffects: true };
-    });
-    bundler.onResolve({ filter: /^page-start$/ }, () => ({ path: `${ROOT}src/app/app.tsx` }));
-    bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
-      if (!lazy.has(path)) return undefined;
-      const others = ["page-start", ...(path.includes("/app/panels/") ? panelFiles : [])];
-      const imports = others.map((other) => `import "${other}";\n`).join("");
-      return { contents: imports + (await readFile(path, "utf8")), loader: path.endsWith("x") ? "tsx" : "ts" };
-    });
-  },
-};
+function fewChunks(start) {
+  const isResolving = "few-chunks";
+  const lazy = new Set();
+  const sourceOf = (path) => readFile(path, "utf8");
+  return {
+    name: "few-chunks",
+    async setup(bundler) {
+      const panels = await sourceOf(`${ROOT}src/app/panels/index.ts`);
+      const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
+      const groupOf = (path) => (path.includes("/app/panels/") ? panelFiles : LATER.some((file) => path.endsWith(file)) ? LATER.map((file) => `start:${file}`) : []);
+      bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
+        if (kind !== "dynamic-import" || pluginData === isResolving) return undefined;
+        const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: isResolving });
+        lazy.add(resolved.path);
+        return { ...resolved, sideEffects: true };
+      });
+      bundler.onResolve({ filter: /^start:/ }, ({ path }) => ({ path: ROOT + path.slice("start:".length), sideEffects: true }));
+      bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+        if (/\/grid\/[\w-]*style\.ts$/.test(path)) return { contents: await withSmallStyle(await sourceOf(path)), loader: "ts" };
+        if (!lazy.has(path)) return undefined;
+        const others = [...start.map((file) => `start:${file}`), ...groupOf(path)];
+        const imports = others.map((other) => `import "${other}";\n`).join("");
+        return { contents: imports + (await sourceOf(path)), loader: path.endsWith("x") ? "tsx" : "ts" };
+      });
+    },
+  };
+}
+
+/** Minifies the style sheet that a script exports. */
+async function withSmallStyle(script) {
+  const [, before, style] = /^(.*= `)(.*)`;\s*$/s.exec(script);
+  const { code } = await transform(style, { loader: "css", minify: true });
+  return `${before}${code.trim().replaceAll("\\", "\\\\")}\`;`;
+}
 
 const COMMON = {
   absWorkingDir: ROOT,
@@ -91,7 +107,7 @@ function replaceOnce(text, from, to) {
 }
 
 async function buildAssets() {
-  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [FEW_CHUNKS], splitting: true, write: false });
+  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [fewChunks(PAGE_START)], splitting: true, write: false });
   const styles = await build({ ...PAGE, entryPoints: { page: "src/app/page.css" }, write: false });
   const files = new Map();
   for (const { path, contents } of [...scripts.outputFiles, ...styles.outputFiles]) files.set(path.slice(ROOT.length), contents);
@@ -138,7 +154,7 @@ async function buildPage() {
   const style = assetNamed(files, "page", ".css");
   checkSize("first cells", compressedSize(html) + sizeOf([...first, style]), 60 * KB);
   const withoutLogin = [...files.keys()].filter((path) => !login.has(path));
-  checkSize("whole page without the sign-in of issuers", compressedSize(html) + sizeOf(withoutLogin), 90 * KB);
+  checkSize("whole page without the sign-in of issuers", compressedSize(html) + sizeOf(withoutLogin), 120 * KB);
   files.set("dist/sw.js", await serviceWorker(files, html));
   files.set("dist/index.html", html);
   await writeAll("dist", files);
@@ -157,10 +173,15 @@ async function writeAll(folder, files) {
 async function buildElement() {
   const contents = `export * from "./src/grid/index"; export * from "./src/data/index";`;
   const options = { ...COMMON, metafile: true, outdir: "build", splitting: true };
-  const { metafile, outputFiles } = await build({ ...options, stdin: { contents, resolveDir: ROOT, loader: "ts" }, write: false });
+  const stdin = { contents, resolveDir: ROOT, loader: "ts" };
+  // Otherwise an import that is for the side effects only is left out.
+  const whole = { ...options, ignoreAnnotations: true, plugins: [fewChunks(ELEMENT_START)] };
+  const { metafile, outputFiles } = await build({ ...whole, stdin, write: false });
   const first = [...firstFiles(metafile.outputs, "build/stdin.js")].map((path) => ROOT + path);
-  const sizes = outputFiles.filter(({ path }) => first.includes(path)).map((file) => compressedSize(file.contents));
-  checkSize("element and data layer", sizes.reduce((sum, size) => sum + size, 0), 40 * KB);
+  const sizeOf = (files) => files.reduce((sum, file) => sum + compressedSize(file.contents), 0);
+  checkSize("element and data layer", sizeOf(outputFiles.filter(({ path }) => first.includes(path))), 40 * KB);
+  const later = sizeOf(outputFiles.filter(({ path }) => !first.includes(path)));
+  console.log(`loaded later by the element and data layer: ${(later / KB).toFixed(1)} KB with brotli`);
   await build({ ...options, entryPoints: { "cellar-grid": "src/grid/index.ts" } });
   const examples = ["examples/fake.ts", "examples/formulas.ts"].filter((path) => existsSync(new URL(path, import.meta.url)));
   await build({ ...options, entryPoints: examples });

@@ -1,6 +1,5 @@
 //! Compresses the files of `web/dist`, and writes the table that `lib.rs` includes.
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -73,8 +72,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, BuildError> {
     Ok(paths)
 }
 
-/// Writes the encodings of a file to files whose paths start with `output`, and returns a line of the
-/// table.
+/// Writes the shorter encoding of a file to `output`, and returns a line of the table.
 fn describe(dist: &Path, file: &Path, output: &Path) -> Result<String, BuildError> {
     let (name, is_immutable) = (url_path(dist, file)?, is_in_assets(dist, file));
     if is_immutable && !has_hash(&name) {
@@ -85,30 +83,18 @@ fn describe(dist: &Path, file: &Path, output: &Path) -> Result<String, BuildErro
     let plain =
         fs::read(file).map_err(|source| BuildError::File { path: file.to_owned(), source })?;
     let compress_error = |source| BuildError::Compress { path: file.to_owned(), source };
-    let gzip = gzip(&plain).map_err(compress_error)?;
     let brotli = brotli(&plain).map_err(compress_error)?;
+    let (kind, bytes) =
+        if brotli.len() < plain.len() { ("Brotli", &brotli) } else { ("Plain", &plain) };
+    write(output, bytes)?;
     let hash = blake3::hash(&plain).to_hex();
     let hash = hash.as_str().get(..TAG_CHARS).unwrap_or_default();
-    let mut line = format!(
-        "File {{ path: {path:?}, content_type: {content_type:?}, is_immutable: {is_immutable}"
-    );
-    for (field, suffix, bytes) in
-        [("plain", "", &plain), ("gzip", "-gzip", &gzip), ("brotli", "-br", &brotli)]
-    {
-        let target = output.with_extension(field);
-        write(&target, bytes)?;
-        let etag = format!("\"{hash}{suffix}\"");
-        let representation =
-            format!("Representation {{ bytes: include_bytes!({target:?}), etag: {etag:?} }}");
-        let value = match field {
-            "plain" => representation,
-            _ if bytes.len() < plain.len() => format!("Some({representation})"),
-            _ => "None".to_owned(),
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(line, ", {field}: {value}");
-    }
-    Ok(line + " },\n")
+    let (etag, brotli_etag) = (format!("\"{hash}\""), format!("\"{hash}-br\""));
+    Ok(format!(
+        "File {{ path: {path:?}, content_type: {content_type:?}, is_immutable: {is_immutable}, \
+         contents: Contents::{kind}(include_bytes!({output:?})), etag: {etag:?}, \
+         brotli_etag: {brotli_etag:?} }},\n"
+    ))
 }
 
 fn is_in_assets(dist: &Path, file: &Path) -> bool {
@@ -152,12 +138,6 @@ fn content_type(name: &str) -> Option<&'static str> {
         "woff2" => "font/woff2",
         _ => return None,
     })
-}
-
-fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(vec![], flate2::Compression::best());
-    encoder.write_all(bytes)?;
-    encoder.finish()
 }
 
 fn brotli(bytes: &[u8]) -> io::Result<Vec<u8>> {

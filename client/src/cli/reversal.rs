@@ -74,7 +74,10 @@ mod tests {
         let report = ReversalReport { restored, ..ReversalReport::default() };
         let lines = report_lines(&report, std::slice::from_ref(&delete));
         assert_eq!(lines, ["took back: 2 sheets, 1 formula; sheets removed: 1, recovered: 1"]);
-        assert_eq!(report_lines(&report, &[delete.clone(), delete]), ["took back: 2 sheets, 1 formula"]);
+        assert_eq!(
+            report_lines(&report, &[delete.clone(), delete]),
+            ["took back: 2 sheets, 1 formula"]
+        );
     }
 
     #[test]

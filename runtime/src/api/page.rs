@@ -10,14 +10,16 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use cellar_web::{File, Representation};
+use cellar_web::{Contents, File};
 
 use super::accept_encoding::accepts;
 use super::if_none_match::IfNoneMatch;
+use super::reply::report_internal;
 use super::start_page;
 use super::state::ApiState;
 
 const INDEX: &str = "/";
+const BROTLI: &str = "br";
 const HTML: &str = "text/html";
 /// A year, the longest time that caches heed.
 const KEEP_FOREVER: &str = "public, max-age=31536000, immutable";
@@ -66,42 +68,38 @@ async fn respond(
     request_headers: &HeaderMap,
     known: &IfNoneMatch,
 ) -> Response {
-    let (encoding, representation) = choose(file, text_of(request_headers, &ACCEPT_ENCODING));
-    let caching = if file.is_immutable { KEEP_FOREVER } else { ASK_EACH_TIME };
-    let headers: [(HeaderName, &'static str); 8] = [
+    let brotli = match file.contents {
+        Contents::Brotli(bytes) if accepts(text_of(request_headers, &ACCEPT_ENCODING), BROTLI) => {
+            Some(bytes)
+        }
+        Contents::Brotli(_) | Contents::Plain(_) => None,
+    };
+    let etag = if brotli.is_some() { file.brotli_etag } else { file.etag };
+    let mut response = match brotli {
+        _ if known.includes(etag) => StatusCode::NOT_MODIFIED.into_response(),
+        Some(bytes) => ([(CONTENT_ENCODING, BROTLI)], bytes).into_response(),
+        None => match file.plain() {
+            Ok(bytes) => bytes.into_owned().into_response(),
+            Err(error) => return report_internal(&error.to_string()).into_response(),
+        },
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
         (CONTENT_TYPE, file.content_type),
-        (CACHE_CONTROL, caching),
-        (ETAG, representation.etag),
+        (CACHE_CONTROL, if file.is_immutable { KEEP_FOREVER } else { ASK_EACH_TIME }),
+        (ETAG, etag),
         (VARY, "accept-encoding"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (REFERRER_POLICY, "no-referrer"),
         (PERMISSIONS_POLICY, NO_DEVICES),
         // A person signs in by a redirect, so no other window needs access to this one.
         (CROSS_ORIGIN_OPENER_POLICY, "same-origin"),
-    ];
-    let is_known = known.includes(representation.etag);
-    let mut response = match is_known {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => (headers, representation.bytes).into_response(),
-    };
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     // Workers have the policy of their own script, so every file has it.
-    response.headers_mut().insert(CONTENT_SECURITY_POLICY, state.page_policy().await);
-    if let (Some(encoding), false) = (encoding, is_known) {
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
-    }
+    headers.insert(CONTENT_SECURITY_POLICY, state.page_policy().await);
     response
-}
-
-/// Returns the shortest encoding that the client reads.
-fn choose(file: &File, accept_encoding: &str) -> (Option<&'static str>, Representation) {
-    for (encoding, representation) in [("br", file.brotli), ("gzip", file.gzip)] {
-        if let Some(representation) = representation
-            && accepts(accept_encoding, encoding)
-        {
-            return (Some(encoding), representation);
-        }
-    }
-    (None, file.plain)
 }
 
 fn text_of<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {

@@ -226,7 +226,7 @@ fn report_storage_full(message: &str) -> Failure {
 
 /// Logs a permanent error and builds a response with status 500. The response does not contain the
 /// error message.
-fn report_internal(message: &str) -> Failure {
+pub(super) fn report_internal(message: &str) -> Failure {
     tracing::error!(error = message, "a request failed");
     Failure::new(ProblemKind::Internal, "the request failed permanently; the error was logged")
 }

@@ -2,15 +2,14 @@
 
 import { Api, type At } from "./api";
 import type { Random } from "./backoff";
+import { holdClientLock } from "./client-lock";
 import { identityOf } from "./identity";
+import { laterParts } from "./later";
 import { RECOVERY_INTERVAL_MS } from "./limits";
 import { BROWSER_HINTS, LiveUpdates, type HintSource } from "./live";
 import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
 import { IndexedDbStore, type OutboxStore, type SetAsideEdit, type StoredEdit } from "./outbox-store";
-import { openPastSheet } from "./past-sheet";
-import { PokeStream } from "./pokes";
-import { holdClientLock, recoverAbandoned } from "./recovery";
 import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
 import { Source } from "./source";
@@ -87,7 +86,9 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   const context = { api, store, scope, now, locks: lockManager(), adopt: (op: unknown) => source.addJson(op) };
   const recover = () => {
     // Without storage there is nothing to recover.
-    recoverAbandoned(context, source.session.outbox.client).catch(() => undefined);
+    laterParts()
+      .then(({ recoverAbandoned }) => recoverAbandoned(context, source.session.outbox.client))
+      .catch(() => undefined);
   };
   recover();
   const timer = setInterval(recover, RECOVERY_INTERVAL_MS);
@@ -96,6 +97,26 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   return () => {
     clearInterval(timer);
     endHints();
+  };
+}
+
+/** Without the parts that follow the stream, the source polls. */
+function pokesOf(api: Api, random: Random, announce: (head: number) => boolean): HintSource {
+  return {
+    start(hint) {
+      let isEnded = false;
+      let end: () => void = () => undefined;
+      laterParts().then(
+        ({ PokeStream }) => {
+          if (!isEnded) end = new PokeStream(api, random, announce).start(hint);
+        },
+        () => undefined,
+      );
+      return () => {
+        isEnded = true;
+        end();
+      };
+    },
   };
 }
 
@@ -120,13 +141,13 @@ async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdi
 export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const { random = Math.random, now = Date.now, url: stack, spreadsheet } = options;
   const api = new Api(options);
-  if (options.at !== undefined) return openPastSheet(api, options.at, random);
+  if (options.at !== undefined) return (await laterParts()).openPastSheet(api, options.at, random);
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
   const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
   const { session } = source;
-  const pokes = new PokeStream(api, random, (head) => session.announce(head));
+  const pokes = pokesOf(api, random, (head) => session.announce(head));
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };

@@ -2,6 +2,7 @@
 
 import type { Api } from "./api";
 import { messageOf } from "./api-error";
+import { lockName } from "./client-lock";
 import { ABANDONED_AFTER_MS } from "./limits";
 import type { OutboxScope } from "./outbox-context";
 import type { OutboxStore, StoredClient, StoredEdit } from "./outbox-store";
@@ -15,20 +16,6 @@ export interface RecoveryContext {
   locks: LockManager | undefined;
   /** Makes an edit again that was certainly not made, because its base was lost. */
   adopt: (op: unknown) => Promise<void>;
-}
-
-function lockName(client: string): string {
-  return `cellar-client-${client}`;
-}
-
-/** Holds the lock of a client until the returned function is called or the tab ends. */
-export function holdClientLock(locks: LockManager | undefined, client: string): () => void {
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  void locks?.request(lockName(client), () => released).catch(() => undefined);
-  return () => release();
 }
 
 /** Sends the edits of all abandoned clients of the same user. Returns how many were sent. */

@@ -1,9 +1,9 @@
 /** The object that `openSheet` returns. */
 
+import { laterParts } from "./later";
 import type { OpenedSheet } from "./open-sheet";
 import { newSheet, renaming, sheetDeletion } from "./sheet-edits";
 import type { Source } from "./source";
-import { redoLast, undoLast } from "./undo";
 
 interface OpenerParts {
   unsentEdits: OpenedSheet["unsentEdits"];
@@ -42,8 +42,8 @@ export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts
     addSheet: (name) => source.editAll(newSheet(source.nextSheet, name)),
     renameSheet: (sheet, name) => source.editAll(renaming(sheet, name, source.sheets)),
     deleteSheet: (sheet) => source.editAll(sheetDeletion(sheet, source.sheets)),
-    undo: () => undoLast(source),
-    redo: () => redoLast(source),
+    undo: async () => (await laterParts()).undoLast(source),
+    redo: async () => (await laterParts()).redoLast(source),
     unsentEdits,
     refresh: () => source.live.wake(),
     close: end,

@@ -4,6 +4,7 @@ import type { Api } from "./api";
 import type { Random } from "./backoff";
 import { boundsOf } from "./ranges";
 import { decodeOperation } from "./decode-operation";
+import { IN_MEMORY_ONLY, LOST_EDITS } from "./edit-problems";
 import { cellsOperations, deletion, insertion } from "./edits";
 import { withoutAbsent } from "./decode";
 import { MAX_PENDING_EDITS } from "./limits";
@@ -18,7 +19,6 @@ import { changesTabs } from "./tabs";
 import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
-import { IN_MEMORY_ONLY, LOST_EDITS } from "./undo";
 
 interface SourceOptions {
   api: Api;

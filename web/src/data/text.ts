@@ -3,6 +3,7 @@
  * typed input gets and the common ones of files; others are loaded when they are needed.
  */
 
+import { fifteenDigits } from "./fifteen-digits";
 import type { CellValue } from "./types";
 
 const GENERAL = "General";
@@ -17,9 +18,10 @@ type Formatter = typeof import("./format/index");
 
 let formatter: Formatter | null = null;
 
-/** Loads the code for all number formats, which few pages need. Without it, numbers are shown as `General`. */
-export async function loadFormatter(): Promise<void> {
+/** Loads the code for all number formats, which few pages need. Returns false if it cannot be loaded: numbers are shown as `General` then. */
+export async function loadFormatter(): Promise<boolean> {
   formatter ??= await import("./format/index").catch(() => null);
+  return formatter !== null;
 }
 
 /** Returns whether the displayed text needs `loadFormatter`. */
@@ -34,7 +36,7 @@ export function generalText(number: number): string {
 
 /** Returns the text of a number that a formula returned: it has at most 15 digits, so that 0.1 + 0.2 is 0.3. */
 export function resultText(number: number): string {
-  const [mantissa = "0", power = "0"] = Math.abs(number).toExponential(14).split("e");
+  const [mantissa = "0", power = "0"] = fifteenDigits(Math.abs(number)).split("e");
   const exponent = Number(power);
   const digits = mantissa.replace(".", "").replace(/0+$/, "");
   const sign = number < 0 ? "-" : "";
@@ -87,7 +89,7 @@ function numberText(number: number, format: string): string | undefined {
 function fixedText(magnitude: number, decimals: number, shift: number): string | undefined {
   /** Above it, a rounded number may differ from that of the server. */
   const MAX_SCALED = 1e11;
-  const [digits, exponent] = magnitude.toExponential(14).split("e");
+  const [digits, exponent] = fifteenDigits(magnitude).split("e");
   const scaled = Math.round(Number(`${digits}e${Number(exponent) + shift + decimals}`));
   if (scaled >= MAX_SCALED) return undefined;
   const text = String(scaled).padStart(decimals + 1, "0");

@@ -3,10 +3,6 @@
 import { sleep } from "./backoff";
 import type { Source } from "./source";
 
-export const IN_MEMORY_ONLY = "Edits are kept in this tab only, because the browser does not store them";
-
-export const LOST_EDITS = "Some edits were refused or may not have been made; download them";
-
 const ANSWER_WAIT_MS = 10_000;
 const WAITING = "The undo waits for the server";
 

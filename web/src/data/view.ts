@@ -63,8 +63,8 @@ export class View {
     this.#isStale = false;
     this.#overlay = new Overlay();
     this.#tabs = this.canonical.sheets;
-    const { sheets, nextSheet } = this.canonical;
-    const known = new KnownSheets(sheets.map(({ sheet }) => sheet), (sheet) => sheet < nextSheet);
+    // The list of sheets may be newer than the entries, so that it may have the sheet of a pending edit.
+    const known = new KnownSheets(this.#tabs.map(({ sheet }) => sheet), () => false);
     this.#predictor = new Predictor(this.#pending.changes, known);
     for (const edit of this.#pending.edits) this.#show(edit);
     return this.#overlay;

@@ -1,6 +1,6 @@
 import type { Cell } from "../data/types";
+import { explain } from "./cell-reasons";
 import { formulaText } from "./cell-text";
-import { explain } from "./formula-reasons";
 import { roundedToFit } from "./rounded-number";
 
 const TOO_NARROW = "###";

@@ -1,35 +1,21 @@
-import type { Range } from "../data/types";
+import type { Range, SheetSource } from "../data/types";
 import { formatNumber } from "./cell-text";
 import { readPaste } from "./clipboard-html";
 import type { Controller, NoticeAction } from "./controller";
-import { isRangeLoaded, mapCells } from "./load-range";
-import { clearInputs, pasteInto, rangeToCopy, serialize, type Copied } from "./transfer";
+import { isRangeLoaded, readRange } from "./load-range";
+import { mapCells } from "./selection";
+import { pasteInto, rangeToCopy, serialize, type Copied } from "./transfer";
 
 type Notify = (message: string, action?: NoticeAction) => void;
 
 const REFUSED = "The browser refused access to the clipboard. Press Ctrl+C, Ctrl+X or Ctrl+V instead.";
 
-/** Copies, cuts and pastes. Its events need no permission and work on plain HTTP pages; only the menu needs more. */
+/** Copies, cuts and pastes. Events need no permission and work on plain HTTP pages; only the menu needs more. */
 export class Clipboard {
   constructor(
     private readonly controller: Controller,
     private readonly notify: Notify,
   ) {}
-
-  /** Handles the events while no text is edited. */
-  attach(editor: HTMLTextAreaElement): void {
-    const on = (type: "copy" | "cut" | "paste", run: (event: ClipboardEvent) => void) =>
-      editor.addEventListener(type, (event) => {
-        if (this.controller.editState.mode !== "ready" || !this.controller.source) return;
-        event.preventDefault();
-        run(event);
-      });
-    on("copy", (event) => this.copy(false, event.clipboardData));
-    on("cut", (event) => this.copy(true, event.clipboardData));
-    // All types are read before anything else: Firefox empties the data after the first await. Pictures are ignored,
-    // since Excel adds one to every copy.
-    on("paste", ({ clipboardData: data }) => this.paste(data?.getData("text/plain") ?? "", data?.getData("text/html") ?? ""));
-  }
 
   /** Copies the selection into the data of an event, or without one into the system's clipboard. */
   copy(isCut: boolean, data: DataTransfer | null = null): void {
@@ -38,8 +24,8 @@ export class Clipboard {
     if (isCut && readOnlyReason) return this.notify(readOnlyReason);
     const range = rangeToCopy(selection, source.extent);
     if (typeof range === "string") return this.notify(range);
-    const clear = isCut ? () => this.clear() : () => undefined;
-    if (!data || !isRangeLoaded(range, source)) return this.copyLater(range, isCut, clear);
+    const clear = isCut ? () => this.controller.clear() : () => undefined;
+    if (!data || !isRangeLoaded(range, source)) return this.copyLater(source, range, isCut, clear);
     const cells = mapCells(range, (row, column) => source.cellAt(row, column));
     const { plain, html } = serialize(range, cells, isCut);
     data.setData("text/plain", plain);
@@ -48,10 +34,10 @@ export class Clipboard {
   }
 
   /** Safari lets a page write later only if it promises the contents in the event. */
-  private copyLater(range: Range, isCut: boolean, done: () => void): void {
+  private copyLater(source: SheetSource, range: Range, isCut: boolean, done: () => void): void {
     const count = formatNumber(range.rowCount * range.columnCount);
     const { selection } = this.controller;
-    const copied = this.controller.read(range).then((cells) => serialize(range, cells, isCut));
+    const copied = readRange(range, source).finally(() => this.controller.loadAgain()).then((cells) => serialize(range, cells, isCut));
     const fail = (error: unknown) => this.notify(error instanceof Error && error.name === "Error" ? error.message : REFUSED);
     if (!navigator.clipboard || typeof ClipboardItem === "undefined") {
       copied.then(() => this.notify(`${count} cells are loaded now. Press Ctrl+${isCut ? "X" : "C"} again.`), fail);
@@ -89,13 +75,5 @@ export class Clipboard {
     } catch {
       this.notify(REFUSED);
     }
-  }
-
-  clear(): void {
-    const { source, selection } = this.controller;
-    if (!source) return;
-    const inputs = clearInputs(selection, source);
-    if (typeof inputs === "string") this.notify(inputs);
-    else this.controller.store(inputs);
   }
 }

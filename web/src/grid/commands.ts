@@ -1,25 +1,18 @@
-import type { Clipboard } from "./clipboard";
 import type { Controller } from "./controller";
 import type { Command } from "./keys";
-import type { Menu, MenuItem } from "./menu";
 import { selectAll, widen } from "./selection";
-import { spansOf } from "./shift";
 
 export interface CommandUi {
-  notify(message: string): void;
   focusNameBox(): void;
-  toggleTrace(): void;
   openFind(): void;
   editorElement(): HTMLTextAreaElement;
-  host: HTMLElement;
+  openMenu(clientX: number, clientY: number): void;
 }
 
-/** Runs the commands of keys and of the menu. */
+/** Runs the commands of keys. */
 export class CommandRunner {
   constructor(
     private readonly controller: Controller,
-    private readonly menu: Menu,
-    private readonly clipboard: Clipboard,
     private readonly ui: CommandUi,
   ) {}
 
@@ -60,7 +53,7 @@ export class CommandRunner {
       case "cancel":
         return controller.edit({ kind: "cancel" });
       case "clear":
-        return this.clipboard.clear();
+        return controller.clear();
       case "fillDown":
         return controller.fillDown();
       case "find":
@@ -75,37 +68,8 @@ export class CommandRunner {
     }
   }
 
-  openMenu(clientX: number, clientY: number): void {
-    const box = this.ui.host.getBoundingClientRect();
-    this.menu.open(this.items(), { x: clientX - box.left, y: clientY - box.top, host: box, returnFocus: () => this.ui.editorElement().focus() });
-  }
-
   private openMenuAtEditor(): void {
     const box = this.ui.editorElement().getBoundingClientRect();
-    this.openMenu(box.left, box.bottom);
-  }
-
-  private items(): MenuItem[] {
-    const { controller, clipboard } = this;
-    const countOf = (axis: "rows" | "columns") => spansOf(controller.selection.ranges, axis).reduce((sum, { count }) => sum + count, 0);
-    const [rowCount, columnCount] = [countOf("rows"), countOf("columns")];
-    const isReadOnly = !controller.canEdit;
-    const item = (label: string, run: () => void, isDisabled = isReadOnly): MenuItem => ({ label, run, isDisabled });
-    const rows = rowCount === 1 ? "row" : `${rowCount.toLocaleString("en-US")} rows`;
-    const columns = columnCount === 1 ? "column" : `${columnCount.toLocaleString("en-US")} columns`;
-    const { size } = controller;
-    return [
-      item("Cut", () => clipboard.copy(true)),
-      item("Copy", () => clipboard.copy(false), false),
-      item("Paste", () => void clipboard.pasteFromMenu()),
-      item("Clear contents", () => clipboard.clear()),
-      item(`Insert ${rows} above`, () => controller.insert("rows"), isReadOnly || rowCount >= size.rows),
-      item(`Delete ${rows}`, () => controller.delete("rows"), isReadOnly || rowCount >= size.rows),
-      item(`Insert ${columns} before`, () => controller.insert("columns"), isReadOnly || columnCount >= size.columns),
-      item(`Delete ${columns}`, () => controller.delete("columns"), isReadOnly || columnCount >= size.columns),
-      item("Precedents and dependents (F9)", () => this.ui.toggleTrace(), false),
-      item("Undo", () => controller.undo("undo")),
-      item("Redo", () => controller.undo("redo")),
-    ];
+    this.ui.openMenu(box.left, box.bottom);
   }
 }

@@ -1,11 +1,11 @@
-import type { Cell, CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
+import type { CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
 import { cellName } from "./address";
 import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
+import { clearInputs } from "./clear";
 import { edit, READY, type EditEvent, type EditState } from "./edit";
-import { fillInputs } from "./fill";
 import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_COLUMNS, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
-import { readRange } from "./load-range";
+import type { Parts } from "./later";
 import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
@@ -22,6 +22,8 @@ export interface ControllerUi {
   editorText(): string;
   setEditorText(text: string): void;
   onSelectionChange(): void;
+  /** Calls the function once the parts are loaded that the first cells do not need. */
+  useParts(run: (parts: Parts) => void): void;
 }
 
 export interface NoticeAction {
@@ -232,19 +234,25 @@ export class Controller {
   fill(source: Range, target: Range): void {
     const sheet = this.source;
     if (!sheet || target.rowCount * target.columnCount > MAX_PASTED_CELLS) return this.ui.notify("Too many cells to fill");
-    this.store(fillInputs(source, target, (row, column) => copyInput(sheet.cellAt(row, column))));
-    this.goTo(target);
+    const { layoutVersion } = this;
+    this.ui.useParts(({ fillInputs }) => {
+      if (layoutVersion !== this.layoutVersion || sheet !== this.source) return this.ui.notify("The cells have moved. Fill again.");
+      this.store(fillInputs(source, target, (row, column) => copyInput(sheet.cellAt(row, column))));
+      this.goTo(target);
+    });
   }
 
-  /** Reads cells that may not be loaded. */
-  async read(range: Range): Promise<(Cell | undefined)[][]> {
-    if (!this.source) return [];
-    try {
-      return await readRange(range, this.source);
-    } finally {
-      this.loadVersion++;
-      this.ui.invalidate();
-    }
+  clear(): void {
+    if (!this.source) return;
+    const inputs = clearInputs(this.selection, this.source);
+    if (typeof inputs === "string") this.ui.notify(inputs);
+    else this.store(inputs);
+  }
+
+  /** Asks the source for the cells in view, after it was asked for others. */
+  loadAgain(): void {
+    this.loadVersion++;
+    this.ui.invalidate();
   }
 
   /** Fills the selected range from its first row, like Ctrl+D. */

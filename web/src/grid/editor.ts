@@ -23,7 +23,8 @@ export class Editor {
   });
   private isTabReleased = false;
   private isRefocusing = false;
-  private isComposing = false;
+  /** An input method writes into the field. */
+  isComposing = false;
 
   constructor(
     private readonly controller: Controller,

@@ -34,7 +34,7 @@ export class FormulaAssist {
     const style = new CSSStyleSheet();
     style.replaceSync(FORMULA_STYLE);
     root.adoptedStyleSheets.push(style);
-    this.mirrors = [editor.element, bar.formula].map((field) => new FormulaMirror(field));
+    this.mirrors = [new FormulaMirror(editor.element, editor.isComposing), new FormulaMirror(bar.formula)];
     this.pointing = new FormulaPointing(context);
     this.trace = new FormulaTrace(() => context.controller.redraw(), ui.notify);
     this.tip = new FormulaTip(editor.element, ui.viewport);

@@ -14,15 +14,18 @@ export class FormulaMirror {
   readonly element = make("div", "mirror", { "aria-hidden": "true" });
   private readonly text = make("div", "mirror-text");
   private key = "";
-  private isComposing = false;
 
-  constructor(private readonly field: HTMLTextAreaElement) {
+  /** `isComposing` says whether an input method writes into the field already. */
+  constructor(
+    private readonly field: HTMLTextAreaElement,
+    private isComposing = false,
+  ) {
     this.element.hidden = true;
     this.element.append(this.text);
     field.after(this.element);
     field.addEventListener("scroll", () => this.scroll());
     // An input method underlines its text, in the color of the field: the field shows it alone.
-    field.addEventListener("compositionstart", () => this.setComposing(true));
+    for (const type of ["compositionstart", "compositionupdate"]) field.addEventListener(type, () => this.setComposing(true));
     field.addEventListener("compositionend", () => this.setComposing(false));
   }
 

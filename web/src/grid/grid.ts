@@ -1,29 +1,27 @@
 import type { Mark, SheetSource } from "../data/types";
 import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
-import { Clipboard } from "./clipboard";
+import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
 import { CommandRunner } from "./commands";
+import type { Created } from "./create-parts";
 import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
-import { ConfirmDialog } from "./dialog";
 import { make } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
-import { FormulaAssist } from "./formula-assist";
 import { FormulaBarEvents } from "./formula-events";
-import { findLoaded, type FoundCells } from "./find";
-import { FindBar } from "./find-bar";
+import type { FoundCells } from "./find";
 import { Frame } from "./frame";
+import { HeldKeys } from "./held-keys";
+import { Later, type Parts } from "./later";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
-import { textWidth } from "./measure";
-import { Menu, type MenuItem } from "./menu";
+import type { MenuItem } from "./menu";
 import { Overlay } from "./overlay";
 import { Pointer } from "./pointer";
 import { Scroller } from "./scroller";
 import { currentRange, type Selection } from "./selection";
 import { StatusLine } from "./status-line";
 import { STYLE } from "./style";
-import { summaryText } from "./summary";
 import { SheetTabs } from "./tabs";
 
 const NOTICE_MS = 6_000;
@@ -49,35 +47,31 @@ export class CellarGrid extends HTMLElement {
     editorText: () => this.editor.element.value,
     setEditorText: (text) => (this.editor.element.value = text),
     onSelectionChange: () => (this.isSelectionChanged = true),
+    useParts: (run) => this.later.use(run),
   });
   private readonly bar = new FormulaBar();
   private readonly status = new StatusLine();
-  private readonly dialog = new ConfirmDialog();
   private readonly tabs = new SheetTabs({
     source: () => this.controller.source,
-    notify: (message) => this.notify(message),
-    confirm: (...question) => this.dialog.ask(...question),
-    openMenu: (items, at) => this.openMenuAt(items, at),
+    use: (run) => this.use(({ tabActions }) => run(tabActions)),
   });
   private readonly announcer = new Announcer();
   private readonly overlay = new Overlay();
-  private readonly menu = new Menu();
-  private readonly find = new FindBar(this.controller, { search: (text) => this.search(text), focusGrid: () => this.focus() });
   private readonly notice = make("div", "notice", { role: "status" });
   private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly clipboard = new Clipboard(this.controller, (message, action) => this.notify(message, action));
-  private readonly commands = new CommandRunner(this.controller, this.menu, this.clipboard, {
-    notify: (message) => this.notify(message),
+  private readonly commands = new CommandRunner(this.controller, {
     focusNameBox: () => this.focusNameBox(),
-    toggleTrace: () => this.formulas.toggleTrace(),
-    openFind: () => this.find.open(),
+    openFind: () => this.use(({ find }) => find.open()),
     editorElement: () => this.editor.element,
-    host: this,
+    openMenu: (x, y) => this.openMenu(x, y),
   });
   private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
   private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
   private readonly observer = new ResizeObserver(() => this.invalidate());
-  private readonly formulas: FormulaAssist;
+  private readonly pointer: Pointer;
+  private readonly barEvents: FormulaBarEvents;
+  private readonly later = new Later((parts) => this.create(parts), (message) => this.notify(message));
+  private created: Created | null = null;
   private isSelectionChanged = false;
   private frameRequest = 0;
   private noticeTimer = 0;
@@ -85,29 +79,62 @@ export class CellarGrid extends HTMLElement {
 
   constructor() {
     super();
-    const style = new CSSStyleSheet();
-    style.replaceSync(STYLE);
-    this.root.adoptedStyleSheets = [style];
+    this.adopt(STYLE);
     this.notice.hidden = true;
     const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
-    this.root.append(this.bar.element, this.find.element, this.scroller.element, foot, this.menu.element, this.dialog.element, this.notice, this.announcer.element, help);
-    const pointer = new Pointer(this.controller, this.editor, this.overlay, {
+    this.root.append(this.bar.element, this.scroller.element, foot, this.notice, this.announcer.element, help);
+    this.attachKeys();
+    this.pointer = new Pointer(this.controller, this.editor, this.overlay, {
       viewport: this.scroller.viewport,
       headerWidth: () => this.frame.headerWidth,
       fitColumn: (column) => this.fitColumn(column),
-      openMenu: (x, y) => this.commands.openMenu(x, y),
+      openMenu: (x, y) => this.openMenu(x, y),
     });
-    this.clipboard.attach(this.editor.element);
-    const { root, controller, editor, bar } = this;
-    const barEvents = new FormulaBarEvents(bar, controller, editor, {
+    attachClipboard(this.editor.element, this.controller, (run) => this.use(({ clipboard }) => run(clipboard)));
+    this.barEvents = new FormulaBarEvents(this.bar, this.controller, this.editor, {
       goTo: (text) => this.goToText(text),
       notify: (message) => this.notify(message),
     });
-    this.formulas = new FormulaAssist(
-      { root, controller, editor, bar, barEvents },
-      { viewport: this.scroller.viewport, hit: (x, y) => pointer.hit(x, y), notify: (message) => this.notify(message) },
-    );
+  }
+
+  private adopt(text: string): void {
+    const style = new CSSStyleSheet();
+    style.replaceSync(text);
+    this.root.adoptedStyleSheets.push(style);
+  }
+
+  private attachKeys(): void {
+    const { root, later } = this;
+    new HeldKeys(root, {
+      load: () => later.load(),
+      isLoaded: () => later.parts !== null,
+      isFormula: () => root.activeElement instanceof HTMLTextAreaElement && root.activeElement.value.startsWith("="),
+    });
+    for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, () => void later.load().catch(() => undefined), { once: true });
+  }
+
+  private create(parts: Parts): void {
+    this.adopt(parts.LATER_STYLE);
+    this.created = parts.createParts({
+      root: this.root,
+      controller: this.controller,
+      editor: this.editor,
+      bar: this.bar,
+      barEvents: this.barEvents,
+      tabs: this.tabs.element,
+      notice: this.notice,
+      viewport: this.scroller.viewport,
+      hit: (x, y) => this.pointer.hit(x, y),
+      notify: (message, action) => this.notify(message, action),
+      search: (text) => this.search(text),
+      openMenuAt: (items, at) => this.openMenuAt(items, at),
+    });
+    this.invalidate();
+  }
+
+  private use(run: (created: Created, parts: Parts) => void): void {
+    this.later.use((parts) => run(this.created!, parts));
   }
 
   connectedCallback(): void {
@@ -164,7 +191,7 @@ export class CellarGrid extends HTMLElement {
 
   /** Shows what a search found. Call it again when the search has found more. */
   showFound(found: FoundCells): void {
-    this.find.showFound(found);
+    this.use(({ find }) => find.showFound(found));
     this.synchronizeSoon();
   }
 
@@ -198,16 +225,27 @@ export class CellarGrid extends HTMLElement {
   }
 
   private openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
-    const host = this.getBoundingClientRect();
-    const box = at.getBoundingClientRect();
-    this.menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
+    this.use(({ menu }) => {
+      const host = this.getBoundingClientRect();
+      const box = at.getBoundingClientRect();
+      menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
+    });
+  }
+
+  private openMenu(clientX: number, clientY: number): void {
+    this.use(({ clipboard, formulas, menu }, parts) => {
+      const host = this.getBoundingClientRect();
+      const items = parts.menuItems(this.controller, clipboard, () => formulas.toggleTrace());
+      menu.open(items, { x: clientX - host.left, y: clientY - host.top, host, returnFocus: () => this.focus() });
+    });
   }
 
   /** Asks the app, which asks the server and calls `preventDefault`; without it, searches the loaded cells. */
   private search(text: string): void {
     const event = new CustomEvent("cellar-find", { detail: { text }, cancelable: true });
     const { source } = this.controller;
-    if (this.dispatchEvent(event) && source && this.frame.view) this.find.showFound(findLoaded(text, source, this.frame.view.visible));
+    const { view } = this.frame;
+    if (this.dispatchEvent(event) && source && view) this.use(({ find }, parts) => find.showFound(parts.findLoaded(text, source, view.visible)));
   }
 
   private invalidate(): void {
@@ -216,7 +254,7 @@ export class CellarGrid extends HTMLElement {
 
   private drawFrame(): void {
     this.frameRequest = 0;
-    this.formulas.update();
+    this.created?.formulas.update();
     const view = this.frame.draw();
     const { source } = this.controller;
     if (!view || !source) return;
@@ -225,9 +263,10 @@ export class CellarGrid extends HTMLElement {
     const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
     const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
     this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
-    this.formulas.draw(view);
-    this.status.draw(source.status, summaryText(view.selection, source, view.visible));
+    this.created?.formulas.draw(view);
+    this.status.draw(source.status, this.later.parts?.summaryText(view.selection, source, view.visible) ?? "");
     this.tabs.draw(source, this.controller.canEdit);
+    if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
     if (!this.isSelectionChanged) return;
     this.isSelectionChanged = false;
     this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
@@ -246,13 +285,10 @@ export class CellarGrid extends HTMLElement {
 
   private fitColumn(column: number): void {
     const { view } = this.frame;
-    if (!view) return;
-    let width = 0;
-    for (let row = view.visible.firstRow; row < view.visible.firstRow + view.visible.rowCount; row++) {
-      const text = view.source.cellAt(row, column)?.text;
-      if (text) width = Math.max(width, textWidth(text, this) + 14);
-    }
-    if (width > 0) this.controller.setColumnWidth(column, width);
+    if (view) this.later.use(({ fittingWidth }) => {
+      const width = fittingWidth(column, view, this);
+      if (width > 0) this.controller.setColumnWidth(column, width);
+    });
   }
 
   private focusNameBox(): void {

@@ -1,6 +1,6 @@
 import type { Cell, Range, SheetSource } from "../data/types";
 import { MAX_LOADED_AT_ONCE } from "./limits";
-import { lastRow, someCell } from "./selection";
+import { lastRow, mapCells, someCell } from "./selection";
 
 const REPEAT_MS = 400;
 const GIVE_UP_MS = 20_000;
@@ -26,12 +26,6 @@ export async function readRange(range: Range, source: SheetSource): Promise<(Cel
   } finally {
     unsubscribe();
   }
-}
-
-export function mapCells<T>(range: Range, read: (row: number, column: number) => T): T[][] {
-  return Array.from({ length: range.rowCount }, (_, y) =>
-    Array.from({ length: range.columnCount }, (_, x) => read(range.firstRow + y, range.firstColumn + x)),
-  );
 }
 
 function* partsOf(range: Range): Generator<Range> {

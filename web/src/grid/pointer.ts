@@ -1,7 +1,7 @@
 import type { CellAddress } from "./address";
 import type { Controller } from "./controller";
 import type { Editor } from "./editor";
-import { fillTarget } from "./fill";
+import { fillTarget } from "./fill-target";
 import { ROW_HEIGHT } from "./limits";
 import type { Overlay } from "./overlay";
 import { columnOffset, frozenHeight, type ScrollContext, type ScrollPosition } from "./scroll";

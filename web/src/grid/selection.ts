@@ -176,3 +176,9 @@ export function usedPart(range: Range, extent: GridSize, cellLimit: number): Ran
   if (range.rowCount * range.columnCount <= cellLimit) return range;
   return intersect(range, { firstRow: 0, rowCount: extent.rows, firstColumn: 0, columnCount: extent.columns });
 }
+
+export function mapCells<T>(range: Range, read: (row: number, column: number) => T): T[][] {
+  return Array.from({ length: range.rowCount }, (_, y) =>
+    Array.from({ length: range.columnCount }, (_, x) => read(range.firstRow + y, range.firstColumn + x)),
+  );
+}

@@ -57,20 +57,7 @@ export const STYLE = `
 .active-cell { border: 2px solid var(--cellar-accent); }
 .mark, .marks { position: absolute; top: 0; left: 0; }
 .marks { inset: 0; }
-.mark { --mark: var(--cellar-mark-0); border: 2px solid var(--mark); }
-.mark::before { content: ""; position: absolute; inset: 0; background: var(--mark); opacity: .16; }
-.mark.cut, .range.cut, .active-cell.cut, .spill.cut { border-top-color: transparent; }
-.mark.changed { border-width: 0 0 0 3px; }
-.mark.found { border-color: transparent; }
-.mark.found::before { opacity: .35; }
-.mark.dependent, .mark.reference { border-style: dashed; }
-.mark.person::before { opacity: 0; }
-.mark-label { position: absolute; right: -2px; bottom: 100%; padding: 0 5px; font-size: 11px; line-height: 15px; white-space: nowrap; background: var(--mark); color: var(--cellar-background); }
-.mark-label.inside { bottom: auto; top: -2px; }
-.color-1 { --mark: var(--cellar-mark-1); } .color-2 { --mark: var(--cellar-mark-2); } .color-3 { --mark: var(--cellar-mark-3); }
-.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
 .spill { border: 2px dotted var(--cellar-spill); }
-.fill-preview { border: 1px dashed var(--cellar-accent); }
 .fill-handle { position: absolute; top: 0; left: 0; width: 9px; height: 9px; background: var(--cellar-accent); border: 1px solid var(--cellar-background);
   cursor: crosshair; pointer-events: auto; touch-action: none; }
 .fill-handle::before { content: ""; position: absolute; inset: -5px; }
@@ -82,15 +69,11 @@ export const STYLE = `
 .bar { display: flex; align-items: stretch; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-background); }
 .bar input { font: inherit; color: inherit; background: transparent; border: 0; padding: 6px 8px; min-width: 0; outline: none; }
 .bar input:focus-visible { box-shadow: inset 0 0 0 2px var(--cellar-accent); }
-.find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
-.find input { flex: 0 1 260px; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
-.find-count { flex: 1; color: var(--cellar-muted); }
 .name-box { width: 120px; border-right: 1px solid var(--cellar-line) !important; }
 .formula { flex: 1; }
 .foot { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; border-top: 1px solid var(--cellar-line); background: var(--cellar-header); color: var(--cellar-muted); }
 .tab-bar { display: flex; max-width: 100%; min-width: 0; position: relative; }
 .tabs { display: flex; overflow-x: auto; min-width: 0; }
-.rename { position: absolute; top: 0; bottom: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 2px solid var(--cellar-accent); padding: 0 10px; outline: none; }
 .tab-bar button, .find button, .menu button, .dialog button { font: inherit; color: inherit; background: none; border: 0; padding: 7px 12px; cursor: pointer; white-space: nowrap; }
 .tabs button { border-right: 1px solid var(--cellar-line); }
 .tabs button[aria-selected="true"] { background: var(--cellar-background); color: var(--cellar-text); box-shadow: inset 0 2px var(--cellar-accent); }
@@ -101,16 +84,6 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 .notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
   background: var(--cellar-text); color: var(--cellar-background); z-index: 6; }
 .notice button { margin-left: 12px; font: inherit; color: inherit; background: none; border: 1px solid; border-radius: 4px; cursor: pointer; }
-.dialog { max-width: min(420px, 90%); padding: 16px 20px; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 8px; font: inherit; }
-.dialog::backdrop { background: #0006; }
-.dialog h2 { margin: 0; font-size: 16px; overflow-wrap: anywhere; }
-.dialog-buttons { display: flex; justify-content: flex-end; gap: 8px; }
-.dialog button { border: 1px solid var(--cellar-line); border-radius: 6px; }
-.dialog .danger { background: var(--cellar-error); color: var(--cellar-background); }
-.menu { position: absolute; max-height: 100%; overflow-y: auto; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
-.menu button { display: block; width: 100%; text-align: left; }
-.menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
-.menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) {
   .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }

@@ -1,9 +1,8 @@
-import type { Cell, CellInput, Range, SheetSource } from "../data/types";
+import type { Cell, CellInput, Range } from "../data/types";
 import { copyInput, formatNumber } from "./cell-text";
 import { serializeHtml, type Pasted } from "./clipboard-html";
 import { serializeTsv } from "./clipboard-text";
 import { MAX_COLUMNS, MAX_COPIED_CELLS, MAX_PASTED_CELLS, MAX_ROWS } from "./limits";
-import { mapCells } from "./load-range";
 import { moveReferences } from "./references";
 import { currentRange, usedPart, type GridSize, type Selection } from "./selection";
 
@@ -82,19 +81,4 @@ function targetRange(selected: Range, height: number, width: number): Range {
     rowCount: Math.min(rowCount, MAX_ROWS - selected.firstRow),
     columnCount: Math.min(columnCount, MAX_COLUMNS - selected.firstColumn),
   };
-}
-
-/** Returns edits that clear the cells of the selection that have contents. */
-export function clearInputs(selection: Selection, source: SheetSource): CellInput[] | string {
-  const inputs: CellInput[] = [];
-  for (const selected of selection.ranges) {
-    const range = usedPart(selected, source.extent, MAX_PASTED_CELLS);
-    if (!range) continue;
-    if (inputs.length + range.rowCount * range.columnCount > MAX_PASTED_CELLS) {
-      return `At most ${formatNumber(MAX_PASTED_CELLS)} cells can be cleared at a time. Delete rows or columns instead.`;
-    }
-    for (const row of mapCells(range, (row, column) => ({ row, column, input: "" }))) inputs.push(...row);
-  }
-  // Cells that are known to be empty need no edit; cells that are not loaded may have contents.
-  return inputs.filter(({ row, column }) => !source.isLoaded(row, column) || source.cellAt(row, column) !== undefined);
 }

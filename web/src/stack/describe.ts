@@ -3,8 +3,8 @@
 import { columnName } from "../data/api";
 import { MAX_COLUMNS, MAX_ROWS } from "../data/limits";
 import { positionText } from "../data/position";
+import { displayText } from "../data/text";
 import { count, grouped } from "./csv/errors";
-import { displayCell } from "./number-format/display";
 import type { CellEdit, Operation, Span } from "./operations";
 import type { CellContent, HistoryEntry, Reversal, ReversalCounts } from "./types";
 
@@ -233,7 +233,7 @@ function describeEdit({ row, column, value, formula, format }: CellEdit): string
   if (formula !== undefined) return `${name} ${shorten(formula)}`;
   if (value === null) return `${name} cleared`;
   if (typeof value === "string") return `${name} = "${shorten(value)}"`;
-  if (value !== undefined) return `${name} = ${shorten(displayCell({ value, ...(format === undefined ? {} : { format }) }))}`;
+  if (value !== undefined) return `${name} = ${shorten(displayText(value, format))}`;
   return format === undefined ? `${name} unchanged` : `${name} formatted as ${shorten(format)}`;
 }
 
@@ -297,8 +297,7 @@ export function describeChange(before: CellContent, after: CellContent): [string
 }
 
 export function describeContent({ value, formula, format }: CellContent): string {
-  const cell = { value, ...(formula === undefined ? {} : { formula }), ...(format === undefined ? {} : { format }) };
-  const text = typeof value === "string" ? `"${shorten(value)}"` : value === null ? "empty" : shorten(displayCell(cell));
+  const text = typeof value === "string" ? `"${shorten(value)}"` : value === null ? "empty" : shorten(displayText(value, format, formula !== undefined));
   if (formula === undefined) return text;
   return value === null ? shorten(formula) : `${shorten(formula)} (${text})`;
 }

@@ -5,11 +5,11 @@
  */
 
 import { AbortedError } from "../data/api-error";
+import { displayText, loadFormatter } from "../data/text";
 import { readCells } from "./cells";
 import { CsvWriter } from "./csv-writer";
 import { grouped } from "./csv/errors";
 import type { StackClient } from "./http";
-import { displayCell } from "./number-format/display";
 import type { PositionOrTime } from "./types";
 
 /** Limit of `cellar export`: a cell far from the others would fill the disk with delimiters. */
@@ -46,6 +46,7 @@ export interface Exported {
 export type Sink = (bytes: Uint8Array<ArrayBuffer>) => Promise<void>;
 
 export async function exportSheet(stack: StackClient, id: string, query: ExportQuery, sink: Sink): Promise<Exported> {
+  if (!(await loadFormatter())) throw new ExportError("The code for number formats could not be loaded. Check the connection and export again.");
   const measured = await measure(stack, id, query);
   const { rows, columns } = measured;
   if (rows * columns > MAX_FIELDS) {
@@ -67,7 +68,7 @@ async function measure(stack: StackClient, id: string, query: ExportQuery): Prom
   for await (const page of readCells(stack, id, { sheet, at, signal })) {
     found.position = page.position;
     for (const cell of page.cells) {
-      const text = displayCell(cell);
+      const text = displayText(cell.value, cell.format, cell.formula !== undefined);
       if (cell.stale === true) found.staleFormulas += 1;
       if (text === "") continue;
       if (typeof cell.value === "string" && FORMULA_START.test(text)) found.formulaLikeTexts += 1;
@@ -90,7 +91,7 @@ async function write(stack: StackClient, id: string, query: ExportQuery, measure
   let cells = 0;
   for await (const page of readCells(stack, id, { sheet, at: measured.position, signal })) {
     for (const cell of page.cells) {
-      const text = displayCell(cell);
+      const text = displayText(cell.value, cell.format, cell.formula !== undefined);
       if (text === "") continue;
       cells += 1;
       writer.writeCell(cell.row, cell.column, text);

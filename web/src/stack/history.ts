@@ -1,6 +1,7 @@
 /** The history of a spreadsheet and of its cells, and the differences between two states. */
 
 import { MalformedReply } from "../data/decode";
+import { loadFormatter } from "../data/text";
 import { cellHistoryPageOf, diffPageOf, historyPageOf, sheetsAtOf } from "./decode-cells";
 import { spreadsheetPath, type StackClient } from "./http";
 import { sendRepeatedly } from "./repeat";
@@ -13,11 +14,12 @@ export interface HistoryQuery {
   signal?: AbortSignal | undefined;
 }
 
-/** Lists entries, newest first. */
+/** Lists entries, newest first. Their descriptions need the number formats. */
 export async function readHistory(stack: StackClient, id: string, query: HistoryQuery = {}): Promise<HistoryPage> {
   const { signal, ...parameters } = query;
   const path = spreadsheetPath(id, "/history");
-  return sendRepeatedly(stack, { path, query: parameters, decode: historyPageOf, signal });
+  const [page] = await Promise.all([sendRepeatedly(stack, { path, query: parameters, decode: historyPageOf, signal }), loadFormatter()]);
+  return page;
 }
 
 export interface CellHistoryQuery {
@@ -38,7 +40,8 @@ export async function readCellHistory(
 ): Promise<CellHistoryPage> {
   const { signal, ...parameters } = query;
   const path = spreadsheetPath(id, "/cells/history");
-  return sendRepeatedly(stack, { path, query: parameters, decode: cellHistoryPageOf, signal });
+  const [page] = await Promise.all([sendRepeatedly(stack, { path, query: parameters, decode: cellHistoryPageOf, signal }), loadFormatter()]);
+  return page;
 }
 
 export interface DiffQuery {

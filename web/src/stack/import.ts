@@ -5,6 +5,7 @@
 
 import { AbortedError, ProblemError } from "../data/api-error";
 import { sleep } from "../data/backoff";
+import { loadFormatter } from "../data/text";
 import { readCells } from "./cells";
 import { grouped, ImportError } from "./csv/errors";
 import { cellsOf, survey, type OnStep, type Survey } from "./csv/csv-file";
@@ -59,6 +60,8 @@ export async function importFile(
   { signal, name = nameOf(file) }: ImportOptions = {},
 ): Promise<Imported> {
   await refuseOtherFiles(file);
+  // Numbers of many digits are recognised by the text that the sheet displays.
+  if (!(await loadFormatter())) throw new ImportError("The code for number formats could not be loaded. Check the connection and import again.");
   const state = stateOf(file, stack.url);
   try {
     const found = await survey(

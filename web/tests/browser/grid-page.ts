@@ -16,6 +16,7 @@ const POLICY = "default-src 'self'; frame-ancestors 'none'";
 
 export interface GridBrowser {
   browser: Browser;
+  address: string;
   open(options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
 }
@@ -25,6 +26,7 @@ export async function startGridBrowser(): Promise<GridBrowser> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"], ignoreDefaultArgs: ["--hide-scrollbars"] });
   return {
     browser,
+    address,
     async open(options = {}) {
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
       page.on("pageerror", (error) => { throw error; });

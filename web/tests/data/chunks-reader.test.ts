@@ -122,7 +122,7 @@ describe("a window reader", () => {
     expect(await readAll(bucket, root, cache)).toEqual(texts);
   });
 
-  it("ends when it is cancelled, and another read of the same chunks continues", async () => {
+  it("ends when it is aborted, and another read of the same chunks continues", async () => {
     const bucket = new Bucket(objects);
     const reader = await WindowReader.open({ port: bucket, root, rootUrl: `bucket/${root}` });
     const abort = new AbortController();

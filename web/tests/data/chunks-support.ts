@@ -1,4 +1,4 @@
-/** Files that the tests of other readers also use. */
+/** Golden files and corpora, which the tests of the server's readers also use. */
 
 import { readdirSync, readFileSync } from "node:fs";
 

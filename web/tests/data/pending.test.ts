@@ -172,7 +172,7 @@ describe("pending edits", () => {
  *
  *     CELLAR_REBASE_CASES=PATH cargo test -p cellar-api --lib rebase::tests::cases -- --ignored
  *
- * This test reads the file that the same variable names. Without it, the test reads the sample `cases/rebase.jsonl`.
+ * This test reads the full file from the same path; `cases/rebase.jsonl` is a sample.
  * References of formulas are left out: this client shows them as typed until they are committed.
  */
 const CASES = process.env.CELLAR_REBASE_CASES ?? new URL("./cases/rebase.jsonl", import.meta.url);

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { parseRange, rangeName, cellName, columnIndex, columnName } from "../../src/grid/address";
 import { editText } from "../../src/grid/cell-text";
 import { parseTsv, serializeTsv, textHash } from "../../src/grid/clipboard-text";
-import { fillInputs, fillTarget } from "../../src/grid/fill";
+import { fillInputs } from "../../src/grid/fill";
+import { fillTarget } from "../../src/grid/fill-target";
 import { MAX_COLUMNS, MAX_ROWS } from "../../src/grid/limits";
 import { moveReferences } from "../../src/grid/references";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Cell, SheetSource } from "../../src/data/types";
-import { explain, explainAt } from "../../src/grid/formula-reasons";
+import { explain } from "../../src/grid/cell-reasons";
+import { explainAt } from "../../src/grid/formula-reasons";
 
 const at = { row: 0, column: 0 };
 const error = (value: string, more: Partial<Cell> = {}): Cell => ({ ...at, value: { error: value }, text: value, ...more });

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preac
 import { AbortedError, isTransient } from "../../data/api-error";
 import { openSheet, type OpenedSheet } from "../../data/index";
 import type { SheetStatus } from "../../data/types";
-import { IN_MEMORY_ONLY } from "../../data/undo";
+import { IN_MEMORY_ONLY } from "../../data/edit-problems";
 import { readDetails, type Spreadsheet } from "../../stack/details";
 import type { SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";

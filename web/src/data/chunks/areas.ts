@@ -3,7 +3,7 @@
 import type { CborReader } from "./cbor";
 import { atMost, malformed } from "./format-error";
 import { SHEET_ID_LIMIT } from "./bounds";
-import { MAX_COLUMNS, MAX_ROWS } from "./index-parts";
+import { MAX_COLUMNS, MAX_ROWS } from "./bounds";
 
 /** A rectangle of cells. Ends are those after the last row and column. */
 export interface Area {

@@ -1,5 +1,8 @@
 /** Limits of the formats of chunks, indexes and roots. */
 
+export const MAX_ROWS = 2 ** 30;
+export const MAX_COLUMNS = 2 ** 22;
+
 export const MAX_TILE_CELLS = 2 ** 18;
 export const MAX_TILE_COLUMNS = 2 ** 16;
 export const MAX_CHUNK_BYTES = 2 ** 22;

@@ -25,7 +25,7 @@ export function malformed(message: string): FormatError {
   return new FormatError("malformed", message);
 }
 
-/** The message has no details of the damage. The reader loads the object again, or asks the server for cells. */
+/** Details of the damage are not needed: the object is loaded again, or the server is asked. */
 export function damagedFrame(): FormatError {
   return malformed("a zstd frame is damaged");
 }

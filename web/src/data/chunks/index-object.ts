@@ -3,7 +3,8 @@
 import * as bounds from "./bounds";
 import { CborReader } from "./cbor";
 import { atMost, FormatError, malformed } from "./format-error";
-import { MAX_COLUMNS, MAX_ROWS, requireVersion, type ChunkRef, type Moves, type Span } from "./index-parts";
+import { MAX_COLUMNS, MAX_ROWS } from "./bounds";
+import { requireVersion, type ChunkRef, type Moves, type Span } from "./index-parts";
 import type { SpanMap } from "./span-map";
 import { IndexReader, type RowIndex, type StripeIndex, type TileRef } from "./tile-index";
 

@@ -1,12 +1,11 @@
 /** The parts of indexes and roots: spans, chunks, axis maps, areas and moves. */
 
 import * as bounds from "./bounds";
+import { MAX_COLUMNS, MAX_ROWS } from "./bounds";
 import type { CborReader } from "./cbor";
 import { atMost, FormatError, malformed } from "./format-error";
 import { hexadecimal } from "./hash";
 
-export const MAX_ROWS = 2 ** 30;
-export const MAX_COLUMNS = 2 ** 22;
 
 /** Consecutive rows, columns or numbers of sheets. */
 export interface Span {
@@ -108,7 +107,7 @@ export class PartReader {
   }
 
   moves(): Moves {
-    const moves: Partial<Moves> = { rowEnds: [], columnEnds: [] };
+    const moves: Partial<Moves> = {};
     this.cbor.map({
       0: () => (moves.rows = this.axisMap(MAX_ROWS)),
       1: () => (moves.columns = this.axisMap(MAX_COLUMNS)),
@@ -121,7 +120,10 @@ export class PartReader {
     if (!rows || !columns || !valueClears || !formatClears) throw malformed("moves have no axis map or regions");
     const spanCount = [...valueClears, ...formatClears].reduce((sum, region) => sum + spansOf(region), 0);
     atMost(spanCount, bounds.MAX_REGION_SPANS, "the number of spans of hidden regions");
-    return { rows, columns, valueClears, formatClears, rowEnds: moves.rowEnds ?? [], columnEnds: moves.columnEnds ?? [] };
+    const { rowEnds = [], columnEnds = [] } = moves;
+    requireDeleted(rowEnds, rows);
+    requireDeleted(columnEnds, columns);
+    return { rows, columns, valueClears, formatClears, rowEnds, columnEnds };
   }
 
   #regions(): Region[] {
@@ -153,6 +155,15 @@ export class PartReader {
 
 function spansOf({ rows, columns }: Region): number {
   return rows.length + columns.length;
+}
+
+/** Ends of ranges are stored for deleted lines only, which no run contains. */
+function requireDeleted(ends: readonly LineEnds[], runs: readonly Run[]): void {
+  let index = 0;
+  for (const { first, count } of ends) {
+    for (let run = runs[index]; run !== undefined && run.src + run.len <= first; run = runs[index]) index += 1;
+    if ((runs[index]?.src ?? Infinity) < first + count) throw malformed("an end of a range is of a line that was not deleted");
+  }
 }
 
 /** Throws unless the version is the one that the content needs. */

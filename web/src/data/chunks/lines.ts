@@ -2,7 +2,7 @@
 
 import type { Run, Span } from "./index-parts";
 
-/** Lines that are consecutive and ascending both in the window and in the level. */
+/** Lines that are consecutive in the window and in the level. Lists ascend in both. */
 export interface Lines {
   /** In the space of the level. */
   src: number;

@@ -4,7 +4,8 @@ import { readAreas, type Area } from "./areas";
 import * as bounds from "./bounds";
 import { atMost, malformed } from "./format-error";
 import { readFormats, readObject, readSheetIds, ROOT, type RangeFormat } from "./index-object";
-import { MAX_COLUMNS, MAX_ROWS, type ChunkRef, type Span } from "./index-parts";
+import { MAX_COLUMNS, MAX_ROWS } from "./bounds";
+import { type ChunkRef, type Span } from "./index-parts";
 import type { IndexReader, LevelSheet } from "./tile-index";
 
 export interface RootSheet {

@@ -3,7 +3,8 @@
 import { readReads, type Reads } from "./areas";
 import { MAX_CHUNK_BYTES, MAX_SHEET_AREAS, MAX_SHEETS, MAX_TILE_AREAS, MAX_TILE_CELLS, SHEET_ID_LIMIT } from "./bounds";
 import { malformed } from "./format-error";
-import { MAX_COLUMNS, MAX_ROWS, PartReader, type ChunkRef, type Moves } from "./index-parts";
+import { MAX_COLUMNS, MAX_ROWS } from "./bounds";
+import { PartReader, type ChunkRef, type Moves } from "./index-parts";
 import { SpanMap } from "./span-map";
 
 export interface TileRef {

@@ -5,14 +5,13 @@ import { ByteReader } from "./byte-reader";
 import { atMost, FormatError, malformed } from "./format-error";
 import { readCounts } from "./integers";
 import { readRows } from "./rows";
+import { checkTemplate } from "./template";
 import { TextReader } from "./texts";
 import { readValues, type TileValue } from "./values";
 
 const HEADER = [0x43, 0x63] as const;
 const TILE = 1;
 const MAX_VERSION = 2;
-const MAX_ROWS = 2 ** 30;
-const MAX_COLUMNS = 2 ** 22;
 const ALL_VALUES = 4;
 
 /** Items of some rows, which ascend. */
@@ -75,7 +74,7 @@ class ColumnReader {
     const columns: TileColumn[] = [];
     for (let next = 0; columns.length < count; ) {
       const column = next + this.reader.count();
-      if (column >= MAX_COLUMNS) throw malformed(`column ${column} is outside of a sheet`);
+      if (column >= bounds.MAX_COLUMNS) throw malformed(`column ${column} is outside of a sheet`);
       columns.push(this.#column(column));
       next = column + 1;
     }
@@ -91,6 +90,7 @@ class ColumnReader {
     const values = kind === 0 ? NO_ITEMS : this.#values(kind, form);
     const formulas = hasFormulas ? this.#formulas(values.rows, bounds.MAX_FORMULA_BYTES) : NO_ITEMS;
     const templates = hasTemplates ? this.#formulas(values.rows, bounds.MAX_TEMPLATE_BYTES) : NO_ITEMS;
+    new Set<string>(templates.items).forEach(checkTemplate);
     requireDisjoint(formulas.rows, templates.rows);
     const formats = hasFormats ? this.#columnFormats(values.rows) : NO_ITEMS;
     this.#anchor = values.rows[0] ?? formats.rows[0] ?? 0;
@@ -98,7 +98,7 @@ class ColumnReader {
   }
 
   #values(kind: number, form: number): RowItems<TileValue> {
-    const rows = this.#rows(form, this.#anchor, MAX_ROWS);
+    const rows = this.#rows(form, this.#anchor, bounds.MAX_ROWS);
     return { rows, items: readValues(this.reader, this.#texts, kind, rows.length) };
   }
 
@@ -115,7 +115,7 @@ class ColumnReader {
     const form = this.reader.byte();
     if (form === ALL_VALUES && valueRows.length === 0) throw malformed("a column without values has formats in their rows");
     const anchor = valueRows[0] ?? this.#anchor;
-    const rows = form === ALL_VALUES ? this.#count(valueRows) : this.#rows(form, anchor, MAX_ROWS);
+    const rows = form === ALL_VALUES ? this.#count(valueRows) : this.#rows(form, anchor, bounds.MAX_ROWS);
     if (this.#formats.length === 0) throw malformed("a column has formats, but the tile has none");
     const indices = readCounts(this.reader, rows.length, this.#formats.length - 1);
     const used = new Set(indices);

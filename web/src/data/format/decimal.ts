@@ -1,7 +1,8 @@
 /** Decimal digits of a number, at most 15 or all digits of the integer part. The twin of `cell/decimal.rs`. */
 
+import { fifteenDigits } from "../fifteen-digits";
+
 const FIRST_LONG_INTEGER = 1e15;
-const OTHER_DIGITS = 14;
 
 export class Decimal {
   private constructor(
@@ -14,7 +15,7 @@ export class Decimal {
 
   static of(magnitude: number): Decimal {
     const isLong = magnitude >= FIRST_LONG_INTEGER;
-    const [mantissa = "0", exponent = "0"] = magnitude.toExponential(isLong ? undefined : OTHER_DIGITS).split("e");
+    const [mantissa = "0", exponent = "0"] = (isLong ? magnitude.toExponential() : fifteenDigits(magnitude)).split("e");
     return new Decimal(mantissa.replace(".", ""), Number(exponent) + 1);
   }
 

@@ -3,7 +3,7 @@
  * postcard, in a zstd frame of blocks that are not compressed, because browsers cannot compress zstd.
  */
 
-import { generalText } from "../number-format/general";
+import { generalText } from "../../data/text";
 import type { CellValue } from "../../data/types";
 import type { FileCell } from "./csv-file";
 

@@ -3,7 +3,7 @@
  * of `cellar import` (`exchange/src/typing/recognise.rs`). Codes such as `0E8` and `007` stay text.
  */
 
-import { displayNumber, generalText } from "../number-format/display";
+import { displayText, generalText } from "../../data/text";
 
 export interface RecognisedNumber {
   kind: "number";
@@ -66,7 +66,7 @@ function withSheetRules(text: string, decimals: number): RecognisedNumber | unde
   const value = Number(text);
   if (generalText(value) === text) return { kind: "number", value, decimals, isGeneral: true, isFixed: false };
   const format = decimals === 0 ? undefined : fixedFormat(decimals);
-  if (format === undefined || displayNumber(value, format) !== text) return undefined;
+  if (format === undefined || displayText(value, format) !== text) return undefined;
   return { kind: "number", value, decimals, isGeneral: false, isFixed: true };
 }
 

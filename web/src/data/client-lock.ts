@@ -1,0 +1,15 @@
+/** Every tab holds a lock, by which others know that it lives. */
+
+export function lockName(client: string): string {
+  return `cellar-client-${client}`;
+}
+
+/** Holds the lock of a client until the returned function is called or the tab ends. */
+export function holdClientLock(locks: LockManager | undefined, client: string): () => void {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  void locks?.request(lockName(client), () => released).catch(() => undefined);
+  return () => release();
+}

@@ -1,0 +1,30 @@
+/** Style of the parts that the first cells do not need. */
+export const LATER_STYLE = `
+.mark { --mark: var(--cellar-mark-0); border: 2px solid var(--mark); }
+.mark::before { content: ""; position: absolute; inset: 0; background: var(--mark); opacity: .16; }
+.mark.cut, .range.cut, .active-cell.cut, .spill.cut { border-top-color: transparent; }
+.mark.changed { border-width: 0 0 0 3px; }
+.mark.found { border-color: transparent; }
+.mark.found::before { opacity: .35; }
+.mark.dependent, .mark.reference { border-style: dashed; }
+.mark.person::before { opacity: 0; }
+.mark-label { position: absolute; right: -2px; bottom: 100%; padding: 0 5px; font-size: 11px; line-height: 15px; white-space: nowrap; background: var(--mark); color: var(--cellar-background); }
+.mark-label.inside { bottom: auto; top: -2px; }
+.color-1 { --mark: var(--cellar-mark-1); } .color-2 { --mark: var(--cellar-mark-2); } .color-3 { --mark: var(--cellar-mark-3); }
+.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
+.fill-preview { border: 1px dashed var(--cellar-accent); }
+.find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
+.find input { flex: 0 1 260px; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
+.find-count { flex: 1; color: var(--cellar-muted); }
+.rename { position: absolute; top: 0; bottom: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 2px solid var(--cellar-accent); padding: 0 10px; outline: none; }
+.dialog { max-width: min(420px, 90%); padding: 16px 20px; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 8px; font: inherit; }
+.dialog::backdrop { background: #0006; }
+.dialog h2 { margin: 0; font-size: 16px; overflow-wrap: anywhere; }
+.dialog-buttons { display: flex; justify-content: flex-end; gap: 8px; }
+.dialog button { border: 1px solid var(--cellar-line); border-radius: 6px; }
+.dialog .danger { background: var(--cellar-error); color: var(--cellar-background); }
+.menu { position: absolute; max-height: 100%; overflow-y: auto; z-index: 7; top: 0; left: 0; min-width: 180px; padding: 4px 0; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 6px; box-shadow: 0 4px 16px #0005; }
+.menu button { display: block; width: 100%; text-align: left; }
+.menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
+.menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
+`;
