@@ -69,7 +69,10 @@ mod tests {
     fn the_contents_are_those_of_the_files() {
         let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("dist");
         for file in FILES {
-            let name = if file.path == "/" { "index.html" } else { &file.path[1..] };
+            let name = match file.path.trim_start_matches('/') {
+                "" => "index.html",
+                name => name,
+            };
             let original = fs::read(dist.join(name)).unwrap();
             assert_eq!(file.plain().unwrap(), original, "{name}");
             if let Contents::Brotli(compressed) = file.contents {
