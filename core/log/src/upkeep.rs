@@ -56,11 +56,8 @@ impl LogPolicy {
         let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
         let entries_since_snapshot = tail.position.entry_number().saturating_sub(snapshot_num);
         let bytes_since_snapshot = segment_bytes.saturating_sub(snapshot_bytes);
-        // `segment_bytes` does not include external bodies. They are large, and readers load them all
-        // until a snapshot contains them.
         let snapshot_is_due = entries_since_snapshot >= self.snapshot_entries
-            || bytes_since_snapshot >= self.snapshot_bytes
-            || matches!(tail.content, Content::External(_));
+            || bytes_since_snapshot >= self.snapshot_bytes;
         // A snapshot directly after another Snapshot entry would be identical to that entry's
         // snapshot.
         let tail_is_snapshot_entry = entries_since_snapshot == 0;
@@ -87,9 +84,7 @@ fn segment_can_continue(tail: &Entry, now_s: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::ExternalEdits;
-    use crate::transform::SpaceMap;
-    use cellar_base::identity::{ClientKey, LogId};
+    use cellar_base::identity::LogId;
     use cellar_base::limits::CACHED_ENTRY_AGE_S;
     use cellar_base::position::Position;
 
@@ -127,24 +122,6 @@ mod tests {
             let snapshot = POLICY.snapshot_entry_after(&tail(num, header.clone()), 9);
             assert_eq!(snapshot.is_some(), due, "{num} {header:?}");
         }
-    }
-
-    #[test]
-    fn a_snapshot_entry_is_due_after_an_external_body() {
-        let external = Content::External(ExternalEdits {
-            client: ClientKey([7; 8]),
-            first_id: 1,
-            count: 1,
-            base: Position::new(3, 0).unwrap(),
-            object: "uploads/1".to_owned(),
-            bytes: 1,
-            sha256: [0; 32],
-            map: SpaceMap::default(),
-        });
-        let tail = Entry { content: external, ..tail(1, header(0, 0, 0)) };
-        let snapshot = POLICY.snapshot_entry_after(&tail, 9).unwrap();
-        assert_eq!(snapshot.position, tail.next_position().unwrap());
-        assert_eq!(POLICY.snapshot_entry_after(&snapshot, 9), None);
     }
 
     #[test]
