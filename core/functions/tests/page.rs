@@ -117,7 +117,8 @@ fn json_string(text: &str) -> String {
 fn assert_file(path: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     if env::var_os(UPDATE).is_some() {
-        fs::write(&file, text).unwrap();
+        let written = fs::write(&file, text);
+        assert!(written.is_ok(), "cannot write {path}: {written:?}");
         return;
     }
     let committed = fs::read_to_string(&file).unwrap_or_default();
