@@ -114,7 +114,7 @@ describe("levels", () => {
       found += shown.length;
     }
     expect(found).toBeGreaterThan(1_500);
-  });
+  }, 60_000);
 
   it("refuse windows that are too large", () => {
     const range = { firstRow: 0, rowCount: 2 ** 20, firstColumn: 0, columnCount: 2 };

@@ -155,7 +155,7 @@ describe("pending edits", () => {
       expect(scene.shown(), `seed ${seed}`).toEqual(scene.server);
       expect(scene.pending, `seed ${seed}`).toEqual(NO_PENDING);
     }
-  });
+  }, 60_000);
 
   it("of an undo are not predicted", () => {
     const pending = addEdit(NO_PENDING, { id: 1, base: 0, op: { kind: "undo", position: 4 } });
