@@ -20,9 +20,8 @@ const ELEMENT_START = ["src/grid/index.ts", "src/data/index.ts"];
  * combination of uses: all that is needed at the start, all panels, and what the grid loads later.
  * For that, each file that is loaded when it is needed imports the others of its group.
  */
-function fewChunks(start) {
+function fewChunks(start, lazy) {
   const isResolving = "few-chunks";
-  const lazy = new Set();
   const sourceOf = (path) => readFile(path, "utf8");
   return {
     name: "few-chunks",
@@ -31,10 +30,9 @@ function fewChunks(start) {
       const panelFiles = [...panels.matchAll(/import\("(\.\/[\w-]+)"\)/g)].map(([, name]) => name);
       const groupOf = (path) => (path.includes("/app/panels/") ? panelFiles : LATER.some((file) => path.endsWith(file)) ? LATER.map((file) => `start:${file}`) : []);
       bundler.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
-        if (kind !== "dynamic-import" || pluginData === isResolving) return undefined;
+        if (pluginData === isResolving) return undefined;
         const resolved = await bundler.resolve(path, { kind, resolveDir, pluginData: isResolving });
-        lazy.add(resolved.path);
-        return { ...resolved, sideEffects: true };
+        return lazy.has(resolved.path) ? { ...resolved, sideEffects: true } : resolved;
       });
       bundler.onResolve({ filter: /^start:/ }, ({ path }) => ({ path: ROOT + path.slice("start:".length), sideEffects: true }));
       bundler.onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
@@ -46,6 +44,17 @@ function fewChunks(start) {
       });
     },
   };
+}
+
+/**
+ * Returns the files that are loaded when they are needed. They are found before the page is built,
+ * because the order in which a build loads files differs from run to run.
+ */
+async function lazyFiles(options) {
+  const { metafile } = await build({ ...options, metafile: true, splitting: true, write: false });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  const lazy = imports.filter(({ kind, external }) => kind === "dynamic-import" && !external);
+  return new Set(lazy.map(({ path }) => ROOT + path).filter((path) => !path.includes("/node_modules/")));
 }
 
 /** Minifies the style sheet that a script exports. */
@@ -107,7 +116,9 @@ function replaceOnce(text, from, to) {
 }
 
 async function buildAssets() {
-  const scripts = await build({ ...PAGE, entryPoints: { main: "src/app/main.tsx" }, metafile: true, plugins: [fewChunks(PAGE_START)], splitting: true, write: false });
+  const page = { ...PAGE, entryPoints: { main: "src/app/main.tsx" } };
+  const plugins = [fewChunks(PAGE_START, await lazyFiles(page))];
+  const scripts = await build({ ...page, metafile: true, plugins, splitting: true, write: false });
   const styles = await build({ ...PAGE, entryPoints: { page: "src/app/page.css" }, write: false });
   const files = new Map();
   for (const { path, contents } of [...scripts.outputFiles, ...styles.outputFiles]) files.set(path.slice(ROOT.length), contents);
@@ -175,7 +186,8 @@ async function buildElement() {
   const options = { ...COMMON, metafile: true, outdir: "build", splitting: true };
   const stdin = { contents, resolveDir: ROOT, loader: "ts" };
   // Otherwise an import that is for the side effects only is left out.
-  const whole = { ...options, ignoreAnnotations: true, plugins: [fewChunks(ELEMENT_START)] };
+  const lazy = await lazyFiles({ ...options, stdin });
+  const whole = { ...options, ignoreAnnotations: true, plugins: [fewChunks(ELEMENT_START, lazy)] };
   const { metafile, outputFiles } = await build({ ...whole, stdin, write: false });
   const first = [...firstFiles(metafile.outputs, "build/stdin.js")].map((path) => ROOT + path);
   const sizeOf = (files) => files.reduce((sum, file) => sum + compressedSize(file.contents), 0);

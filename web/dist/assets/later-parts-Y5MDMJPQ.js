@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-OJ7W3JLT.js";import"./chunk-QK5VYRP3.js";import"./chunk-PBNLSAXP.js";import"./chunk-MPP5SZJE.js";export{e as LATER_STYLE,b as createParts,c as fillInputs,a as findLoaded,d as fittingWidth,f as menuItems,g as summaryText};

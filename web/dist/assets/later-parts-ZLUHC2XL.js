@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-OJ7W3JLT.js";import"./chunk-QK5VYRP3.js";import"./chunk-PBNLSAXP.js";import"./chunk-MPP5SZJE.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};
