@@ -88,7 +88,7 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 @media (forced-colors: active) {
   .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }
   .range, .mark { forced-color-adjust: none; background: none; }
-  .mark[class] { border: 3px double Highlight; }
+  .mark[class][class] { border: 3px double Highlight; }
   .mark-label { --mark: Highlight; color: HighlightText; }
   .fill-handle { background: Highlight; forced-color-adjust: none; }
   .column.selected, .row-header.selected, .tab-bar [aria-selected="true"] { forced-color-adjust: none; background: Highlight; color: HighlightText; }

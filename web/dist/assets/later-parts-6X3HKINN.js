@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-UN7HDDUY.js";import"./chunk-BW5PTOOP.js";import"./chunk-XEJTYW2R.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};
