@@ -1,7 +1,6 @@
 /** Limits of the formats of chunks, indexes and roots. */
 
-export const MAX_ROWS = 2 ** 30;
-export const MAX_COLUMNS = 2 ** 22;
+export { MAX_COLUMNS, MAX_ROWS } from "../limits";
 
 export const MAX_TILE_CELLS = 2 ** 18;
 export const MAX_TILE_COLUMNS = 2 ** 16;
