@@ -15,9 +15,11 @@ export interface AppendRequest {
 }
 
 export interface CellsQuery {
-  sheet: string;
+  /** By default, the first sheet. */
+  sheet?: string;
   range: Range;
-  at: number;
+  /** By default, the newest position. */
+  at?: number;
   signal?: AbortSignal;
 }
 

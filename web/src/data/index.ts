@@ -3,6 +3,7 @@
 export type * from "./types";
 export { openSheet, type OpenedSheet, type OpenOptions, type UnsentEdits } from "./open-sheet";
 export type { HintSource } from "./live";
+export type { FirstCell } from "./loader";
 export { parseInput } from "./input";
 export type { At } from "./api";
 export { columnName, rangeText } from "./api";

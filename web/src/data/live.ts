@@ -26,11 +26,10 @@ export class LiveUpdates {
     private readonly sources: readonly HintSource[],
   ) {}
 
-  /** Begins to check. Resolves after the first check. */
+  /** Begins to check. Resolves after the first check, which no hint makes longer. */
   async start(): Promise<void> {
-    const checked = this.#run();
-    this.#endHints = this.sources.map((source) => source.start(() => this.wake()));
-    await checked;
+    await this.#run();
+    if (!this.#isClosed) this.#endHints = this.sources.map((source) => source.start(() => this.wake()));
   }
 
   /** Checks now. A hint during a check causes another one. */

@@ -1,6 +1,6 @@
 /** Loads blocks that a view needs, the most important first, and ends loads that it needs no more. */
 
-import type { Api } from "./api";
+import type { Api, CellsQuery } from "./api";
 import { AbortedError } from "./api-error";
 import { jitteredDelayMs, type Random } from "./backoff";
 import { Block, blockKey, placeOf, type BlockPlace, type StoredCell } from "./block";
@@ -21,11 +21,25 @@ interface Load {
   abort: AbortController;
 }
 
+/** A cell of a sheet, by default of the first one. */
+export interface FirstCell {
+  sheet?: string;
+  row: number;
+  column: number;
+}
+
+/** A block that is read before the sheets are known. */
+interface Ahead extends Load {
+  /** Null if the read failed. */
+  reply: Promise<CellsReply | null>;
+}
+
 export class Loader {
   #wanted: BlockPlace[] = [];
   readonly #loads = new Set<Load>();
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #ahead: Ahead | null = null;
 
   constructor(
     private readonly api: Api,
@@ -46,6 +60,14 @@ export class Loader {
     this.run();
   }
 
+  /** Begins to read the block of a cell at the newest position. The first load of this block takes it. */
+  readAhead({ sheet, row, column }: FirstCell): void {
+    const abort = new AbortController();
+    const places = [placeOf(0, row, column)];
+    const query = withoutAbsent<CellsQuery>({ sheet, range: rangeOf(places), signal: abort.signal });
+    this.#ahead = { places, abort, reply: this.api.cells(query).catch(() => null) };
+  }
+
   /** Starts the loads that are missing. */
   run(): void {
     if (this.#timer !== undefined) return;
@@ -62,6 +84,7 @@ export class Loader {
     this.#wanted = [];
     clearTimeout(this.#timer);
     for (const load of this.#loads) load.abort.abort();
+    this.#ahead?.abort.abort();
   }
 
   /** Returns adjacent blocks of one row of blocks. */
@@ -71,13 +94,29 @@ export class Loader {
     const [first] = missing;
     if (first === undefined) return [];
     const places = [first];
+    if (this.#isAhead(first)) return places;
     for (let next = first.columnBlock + 1; places.length < MAX_BLOCKS_PER_REQUEST; next += 1) {
       const isNext = (place: BlockPlace) => place.columnBlock === next && place.rowBlock === first.rowBlock;
       const found = missing.find((place) => isNext(place) && place.sheet === first.sheet);
-      if (found === undefined) break;
+      if (found === undefined || this.#isAhead(found)) break;
       places.push(found);
     }
     return places;
+  }
+
+  #isAhead({ rowBlock, columnBlock }: BlockPlace): boolean {
+    return this.#ahead?.places.some((place) => place.rowBlock === rowBlock && place.columnBlock === columnBlock) === true;
+  }
+
+  /** Returns what was read ahead, once, if it is of the state and sheet that are shown. */
+  async #takeAhead([place]: readonly BlockPlace[]): Promise<CellsReply | null> {
+    const { position, incarnation } = this.state;
+    if (place === undefined || !this.#isAhead(place)) return null;
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    const reply = (await ahead?.reply) ?? null;
+    const isOfState = reply?.position === position && reply.incarnation === incarnation;
+    return isOfState && reply.sheet === place.sheet ? reply : null;
   }
 
   /** Blocks outside the used range are blank and need no request, unless formulas may fill them. */
@@ -121,7 +160,8 @@ export class Loader {
     if (info === undefined) return;
     const { position: at, incarnation } = state;
     const range = rangeOf(places);
-    const reply = await this.api.cells({ sheet: info.name, range, at, signal: abort.signal });
+    const ahead = await this.#takeAhead(places);
+    const reply = ahead ?? (await this.api.cells({ sheet: info.name, range, at, signal: abort.signal }));
     if (reply.cells.some((cell) => needsFormatter(cell.value, formatOf(cell, reply.formats)))) await loadFormatter();
     if (abort.signal.aborted) return;
     if (reply.position !== at || reply.sheet !== sheet) {

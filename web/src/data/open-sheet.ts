@@ -6,6 +6,7 @@ import { holdClientLock } from "./client-lock";
 import { identityOf } from "./identity";
 import { laterParts } from "./later";
 import { RECOVERY_INTERVAL_MS } from "./limits";
+import type { FirstCell } from "./loader";
 import { BROWSER_HINTS, LiveUpdates, type HintSource } from "./live";
 import { Outbox } from "./outbox";
 import type { OutboxEvents, OutboxScope } from "./outbox-context";
@@ -14,6 +15,7 @@ import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
 import { Source } from "./source";
 import type { SheetSource } from "./types";
+import type { Role } from "./wire";
 
 export interface OpenOptions {
   /** URL of the stack, such as `https://example.com`. */
@@ -26,6 +28,10 @@ export interface OpenOptions {
   fetch?: typeof fetch;
   /** Opens the state at an earlier position or time, such as `0.42` or `2026-11-24T00:14Z`, read-only. */
   at?: At;
+  /** The cell that is shown first. The cells around it are read together with the list of sheets. */
+  firstCell?: FirstCell;
+  /** Returns the role of the user, if the caller reads it anyway. It is called again after a failure. */
+  readRole?: () => Promise<Role>;
   store?: OutboxStore;
   hints?: readonly HintSource[];
   random?: Random;
@@ -145,13 +151,14 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
-  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events) });
+  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events, options.readRole) });
   const { session } = source;
   const pokes = pokesOf(api, random, (head) => session.announce(head));
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
   const releaseLock = startOutbox(parts);
+  if (options.firstCell !== undefined) source.readAhead(options.firstCell);
   await live.start();
   const endRecovery = startRecovery(parts);
   const end = () => {

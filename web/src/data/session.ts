@@ -47,6 +47,7 @@ export class Session {
   constructor(
     readonly api: Api,
     private readonly events: SessionEvents,
+    private readonly readRole = (signal: AbortSignal): Promise<Role> => api.role(signal),
   ) {
     this.#follower = new Follower(api, this.view.canonical, {
       entry: (entry) => this.#applyEntry(entry),
@@ -98,9 +99,10 @@ export class Session {
     this.#mustReload = true;
     const signal = this.#abort.signal;
     const isFirst = !this.isOpen;
-    if (isFirst) this.role = await this.api.role(signal);
     const { canonical } = this.view;
-    const reply = await this.api.sheets(undefined, signal);
+    const role = isFirst ? this.readRole(signal) : this.role;
+    const [knownRole, reply] = await Promise.all([role, this.api.sheets(undefined, signal)]);
+    this.role = knownRole;
     canonical.reset(reply);
     this.isOpen = true;
     this.#mustReload = false;

@@ -10,7 +10,7 @@ import { withoutAbsent } from "./decode";
 import { MAX_PENDING_EDITS } from "./limits";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
-import { Loader } from "./loader";
+import { Loader, type FirstCell } from "./loader";
 import { positionText } from "./position";
 import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
@@ -142,6 +142,11 @@ export class Source {
     const previous = this.#range;
     this.#range = clampRange(range);
     this.#load(previous);
+  }
+
+  /** Begins to read the cells that are requested first, before the sheets are known. */
+  readAhead(cell: FirstCell): void {
+    this.#loader.readAhead(cell);
   }
 
   #reload(): void {

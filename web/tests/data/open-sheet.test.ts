@@ -1,15 +1,15 @@
 import "fake-indexeddb/auto";
 import { IDBFactory } from "fake-indexeddb";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openSheet, type OpenedSheet, type SheetChange } from "../../src/data/index";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { openSheet, type OpenedSheet, type OpenOptions, type SheetChange } from "../../src/data/index";
 import { FakeServer, until } from "./server";
 import { SeededRandom } from "./random";
 
 const opened: OpenedSheet[] = [];
 
-async function open(server: FakeServer): Promise<OpenedSheet> {
+async function open(server: FakeServer, more: Partial<OpenOptions> = {}): Promise<OpenedSheet> {
   const options = { url: "https://example.com", spreadsheet: "s", getToken: () => "t", identity: "alice" };
-  const sheet = await openSheet({ ...options, fetch: server.fetch, hints: [], random: () => 0 });
+  const sheet = await openSheet({ ...options, fetch: server.fetch, hints: [], random: () => 0, ...more });
   opened.push(sheet);
   return sheet;
 }
@@ -37,6 +37,38 @@ describe("an opened sheet", () => {
     expect(sheet.cellAt(0, 0)).toBeUndefined();
     expect(sheet.isLoaded(5_000, 0)).toBe(true);
     expect(sheet.status).toMatchObject({ position: "0.0", role: "editor", isOnline: true, problem: null });
+  });
+
+  it("reads the first cells, the role and the sheets together, and nothing twice", async () => {
+    const server = new FakeServer();
+    server.cells = () => [{ row: 1, column: 1, value: 7 }];
+    const hint = vi.fn(() => () => undefined);
+    const sheet = await open(server, { firstCell: { row: 1, column: 1 }, readRole: async () => "owner", hints: [{ start: hint }] });
+    expect(server.requests.sort()).toEqual(["GET cells", "GET sheets"]);
+    sheet.request(VIEW);
+    await until(() => sheet.isLoaded(1, 1));
+    expect(sheet.cellAt(1, 1)?.text).toBe("7");
+    expect(sheet.status.role).toBe("owner");
+    expect(server.requests).toHaveLength(2);
+    expect(hint).toHaveBeenCalledOnce();
+  });
+
+  it("reads the first cells again if they were of another state or could not be read", async () => {
+    for (const reply of [{ position: 7 }, { sheet: 1 }, { incarnation: 2 }, null]) {
+      const server = new FakeServer();
+      server.cells = () => [{ row: 0, column: 0, value: "right" }];
+      const firstReply = { sheet: 0, position: 0, incarnation: 0, extent: { rows: 9, columns: 9 }, cells: [{ row: 0, column: 0, value: "wrong" }], ...reply };
+      let isFirst = true;
+      const answer: typeof fetch = async (url, init) => {
+        if (!String(url).includes("/cells") || !isFirst) return server.fetch(url, init);
+        isFirst = false;
+        return new Response(JSON.stringify(reply === null ? {} : firstReply), { headers: { "content-type": "application/json" } });
+      };
+      const sheet = await open(server, { firstCell: { row: 0, column: 0 }, fetch: answer });
+      sheet.request(VIEW);
+      await until(() => sheet.isLoaded(0, 0));
+      expect(sheet.cellAt(0, 0)?.text, JSON.stringify(reply)).toBe("right");
+    }
   });
 
   it("shows an edit before it is sent, and once after", async () => {
@@ -103,7 +135,8 @@ describe("an opened sheet", () => {
 
   it("reports a server that cannot be reached, and opens later", async () => {
     const server = new FakeServer();
-    server.faults = Array.from({ length: 4 }, () => "down" as const);
+    // The role and the sheets are read together, each four times.
+    server.faults = Array.from({ length: 8 }, () => "down" as const);
     const sheet = await open(server);
     expect(sheet.sheets).toEqual([]);
     await until(() => sheet.sheets.length === 1);
