@@ -26,7 +26,8 @@ export function Grid({ route, source, access, grid, onProblem }: GridProps) {
       if (grid.current !== null) grid.current.source = null;
     };
   }, [source]);
-  useEffect(() => {
+  // Before the first frame, which would ask for other cells.
+  useLayoutEffect(() => {
     if (source !== null && grid.current !== null) goToRoute(source, grid.current, route);
   }, [source, route.sheet, route.cell]);
   useEffect(() => {

@@ -30,9 +30,9 @@ const FATAL = ["not-found", "forbidden", "deleted", "invalid-link"];
 
 export function SheetScreen({ route, access }: SheetScreenProps) {
   const [attempt, setAttempt] = useState(0);
-  const { details, error, replace } = useDetails(access, route.id, attempt);
+  const { details, shared, error, replace } = useDetails(access, route.id, attempt);
   const status = details?.status ?? "active";
-  const source = useSource(access, route, attempt, status === "active" ? null : `The spreadsheet is ${status}`);
+  const source = useSource({ access, route, attempt, details: shared, readOnlyReason: status === "active" ? null : `The spreadsheet is ${status}` });
   const [panel, setPanel] = useState<PanelName | null>(null);
   const [message, setMessage] = useState(takeNotice);
   const grid = useRef<CellarGrid>(null);

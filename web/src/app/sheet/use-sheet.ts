@@ -1,19 +1,30 @@
 /** Opens a spreadsheet for a screen, and closes it with the screen. */
 
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { AbortedError, isTransient } from "../../data/api-error";
-import { openSheet, type OpenedSheet } from "../../data/index";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isTransient } from "../../data/api-error";
+import { openSheet, type FirstCell, type OpenedSheet } from "../../data/index";
 import type { SheetStatus } from "../../data/types";
 import { IN_MEMORY_ONLY } from "../../data/edit-problems";
-import { readDetails, type Spreadsheet } from "../../stack/details";
+import type { Spreadsheet } from "../../stack/details";
+import { MAX_COLUMNS, MAX_ROWS } from "../../data/limits";
+import { parseRange } from "../../grid/address";
 import type { SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
 import { useSession } from "../ui/hooks";
+import { SharedDetails } from "./shared-details";
 import { SheetSwitch } from "./sheet-switch";
 
+interface SourceOptions {
+  access: StackAccess;
+  route: SheetRoute;
+  attempt: number;
+  details: SharedDetails;
+  readOnlyReason: string | null;
+}
+
 /** Shows the newest state or, if the route asks for one, an earlier state. Null until one has been loaded. */
-export function useSource(access: StackAccess, route: SheetRoute, attempt: number, readOnlyReason: string | null): OpenedSheet | null {
-  const newest = useNewest(access, route.id, attempt);
+export function useSource({ access, route, attempt, details, readOnlyReason }: SourceOptions): OpenedSheet | null {
+  const newest = useNewest(access, route, attempt, details);
   const earlier = useEarlier(access, route);
   const [sheets, setSheets] = useState<SheetSwitch | null>(null);
   const shown = route.at === undefined ? newest : earlier;
@@ -31,9 +42,14 @@ export function useSource(access: StackAccess, route: SheetRoute, attempt: numbe
 }
 
 /** The newest state stays open while an earlier one is shown, so that waiting edits are sent. */
-function useNewest({ stack, fetch }: StackAccess, id: string, attempt: number): OpenedSheet | null {
+function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: number, details: SharedDetails): OpenedSheet | null {
+  const { id } = route;
   const [opened, setOpened] = useState<OpenedSheet | null>(null);
-  useOpening(() => openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch }), [stack, id], setOpened);
+  const newestDetails = useRef(details);
+  newestDetails.current = details;
+  const readRole = async () => (await newestDetails.current.read()).role ?? "viewer";
+  const open = () => openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch, readRole, ...firstCellOf(route) });
+  useOpening(open, [stack, id], setOpened);
   useEffect(() => () => opened?.close(), [opened]);
   const { credentials } = useSession();
   const last = useRef({ attempt, credentials });
@@ -43,6 +59,13 @@ function useNewest({ stack, fetch }: StackAccess, id: string, attempt: number): 
     last.current = { attempt, credentials };
   }, [opened, attempt, credentials]);
   return opened;
+}
+
+/** An earlier state has its own first cells. */
+function firstCellOf({ at, sheet, cell = "" }: SheetRoute): { firstCell?: FirstCell } {
+  if (at !== undefined) return {};
+  const { firstRow: row, firstColumn: column } = parseRange(cell, MAX_ROWS, MAX_COLUMNS) ?? { firstRow: 0, firstColumn: 0 };
+  return { firstCell: { row, column, ...(sheet === undefined ? {} : { sheet }) } };
 }
 
 function useEarlier({ stack, fetch }: StackAccess, { id, at }: SheetRoute): OpenedSheet | null {
@@ -71,6 +94,8 @@ const DETAILS_RETRY_MS = 5_000;
 
 export interface DetailsState {
   details: Spreadsheet | null;
+  /** The same details, for who needs them as soon as they are read. */
+  shared: SharedDetails;
   error: unknown;
   replace: (details: Spreadsheet) => void;
 }
@@ -78,14 +103,15 @@ export interface DetailsState {
 export function useDetails({ stack }: StackAccess, id: string, attempt: number): DetailsState {
   const { credentials: person } = useSession();
   const [state, setState] = useState<{ details: Spreadsheet | null; error: unknown }>({ details: null, error: null });
+  const shared = useMemo(() => new SharedDetails(stack, id), [stack, id, attempt, person]);
   useLayoutEffect(() => {
-    const abort = new AbortController();
+    let isCurrent = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = () => {
-      readDetails(stack, id, abort.signal).then(
-        (details) => setState({ details, error: null }),
+      shared.read().then(
+        (details) => isCurrent && setState({ details, error: null }),
         (error: unknown) => {
-          if (error instanceof AbortedError) return;
+          if (!isCurrent) return;
           setState((before) => ({ ...before, error }));
           if (isTransient(error)) timer = setTimeout(read, DETAILS_RETRY_MS);
         },
@@ -94,11 +120,11 @@ export function useDetails({ stack }: StackAccess, id: string, attempt: number):
     read();
     return () => {
       clearTimeout(timer);
-      abort.abort();
+      isCurrent = false;
     };
-  }, [stack, id, attempt, person]);
+  }, [shared]);
   const replace = useCallback((details: Spreadsheet) => setState({ details, error: null }), []);
-  return { ...state, replace };
+  return { ...state, shared, replace };
 }
 
 /** The status of a source, also as time passes while edits wait. */
