@@ -2,6 +2,7 @@
 
 import { ProblemError, UnreachableError } from "../data/api-error";
 import { TitledProblem } from "../stack/http";
+import { withPlainQuotes } from "../stack/plain-text";
 
 export type ProblemAction = "sign-in" | "retry" | "list" | "undelete";
 
@@ -35,7 +36,7 @@ export function problemText(error: unknown): ProblemText {
     const [advice = "Try again in a moment.", ...actions] = ADVICE[error.problem] ?? [];
     return {
       title: error instanceof TitledProblem ? error.title : "The stack reported a problem",
-      detail: sentence(error.detail),
+      detail: sentence(withPlainQuotes(error.detail)),
       advice,
       actions: actions.length === 0 ? ["retry"] : actions,
     };

@@ -3,6 +3,7 @@
 import type { SheetStatus } from "../data/types";
 import { ageText } from "../grid/status-line";
 import type { SpreadsheetStatus } from "../stack/details";
+import { withPlainQuotes } from "../stack/plain-text";
 
 export interface StatusContext {
   status: SpreadsheetStatus;
@@ -23,7 +24,7 @@ export function statusText(status: SheetStatus, context: StatusContext): StatusT
   const waiting = waitingText(status);
   const isSaving = status.isOnline && (status.oldestPendingMs ?? 0) < SAVING_MS;
   if (status.problem !== null) {
-    return { text: join(waiting, asSentence(status.problem)), tone: "problem" };
+    return { text: join(waiting, asSentence(withPlainQuotes(status.problem))), tone: "problem" };
   }
   if (!status.isOnline) return { text: join("Offline", waiting), tone: "waiting" };
   // Each edit waits for a moment, which is no news.
@@ -45,17 +46,6 @@ function waitingText({ pending, oldestPendingMs }: SheetStatus): string {
   if (pending === 0) return "";
   const edits = pending === 1 ? "1 edit waits" : `${pending.toLocaleString("en-US")} edits wait`;
   return oldestPendingMs === null || oldestPendingMs < 1_000 ? edits : `${edits}, for ${ageText(oldestPendingMs)}`;
-}
-
-/** Returns a time relative to now if it is recent, else a date. */
-export function timeText(seconds: number, nowMs: number): string {
-  const DAY_S = 86_400;
-  const ageS = Math.max(0, nowMs / 1_000 - seconds);
-  if (ageS < 60) return "just now";
-  if (ageS < DAY_S) return `${ageText(ageS * 1_000)} ago`;
-  const date = new Date(seconds * 1_000);
-  const hasOtherYear = date.getFullYear() !== new Date(nowMs).getFullYear();
-  return date.toLocaleDateString(undefined, { day: "numeric", month: "short", ...(hasOtherYear ? { year: "numeric" } : {}) });
 }
 
 function join(...parts: string[]): string {

@@ -1,4 +1,4 @@
-/** Describes operations and entries in the words of `cellar history` (`client/src/describe.rs`). */
+/** Describes operations and entries in the words of `cellar history` (`client/src/describe.rs`), with names in plain quotes. */
 
 import { columnName } from "../data/api";
 import { MAX_COLUMNS, MAX_ROWS } from "../data/limits";
@@ -6,6 +6,7 @@ import { positionText } from "../data/position";
 import { displayText } from "../data/text";
 import { count, grouped } from "./csv/errors";
 import type { CellEdit, Operation, Span } from "./operations";
+import { withPlainQuotes } from "./plain-text";
 import type { CellContent, HistoryEntry, Reversal, ReversalCounts } from "./types";
 
 const MAX_TEXT_CHARACTERS = 40;
@@ -27,6 +28,10 @@ function escaped(text: string): string {
   return text.replace(UNSAFE, (character) => {
     return SHORT_ESCAPES[character] ?? `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
+}
+
+function quoted(name: string): string {
+  return `"${shorten(name)}"`;
 }
 
 /** The names of sheets. A description names the sheet of cells if the spreadsheet has several. */
@@ -51,7 +56,7 @@ export class SheetNames {
 
   nameOrNumber(sheet: number): string {
     const name = this.#names.get(sheet);
-    return name === undefined ? `number ${sheet}` : `\`${shorten(name)}\``;
+    return name === undefined ? `number ${sheet}` : quoted(name);
   }
 
   /** The beginning of the name of cells, such as `Costs!`. */
@@ -62,7 +67,7 @@ export class SheetNames {
 
   suffix(sheet: number): string {
     const name = this.#shown(sheet);
-    return name === undefined ? "" : ` of sheet \`${name}\``;
+    return name === undefined ? "" : ` of sheet "${name}"`;
   }
 
   #shown(sheet: number): string | undefined {
@@ -99,9 +104,9 @@ function describeOther(operation: Exclude<Operation, { kind: "setCells" }>, name
     case "deleteColumns":
       return `deleted ${columnList(operation.spans)}${names.suffix(operation.sheet)}`;
     case "addSheet":
-      return `added sheet \`${shorten(operation.name)}\``;
+      return `added sheet ${quoted(operation.name)}`;
     case "renameSheet":
-      return `renamed sheet ${names.nameOrNumber(operation.sheet)} to \`${shorten(operation.name)}\``;
+      return `renamed sheet ${names.nameOrNumber(operation.sheet)} to ${quoted(operation.name)}`;
     case "deleteSheet":
       return `deleted sheet ${names.nameOrNumber(operation.sheet)}`;
     case "importSheet":
@@ -115,7 +120,7 @@ function describeOther(operation: Exclude<Operation, { kind: "setCells" }>, name
         ? `deleted name ${shorten(operation.name)}`
         : `named ${shorten(operation.formula)} ${shorten(operation.name)}`;
     case "rejected":
-      return `rejected: ${escaped(operation.detail)}`;
+      return `rejected: ${withPlainQuotes(escaped(operation.detail))}`;
     case "unknown":
       return `made an edit of a newer kind (${shorten(operation.name)})`;
   }
@@ -145,7 +150,7 @@ function describeInsertion({ kind, before, count: wanted }: Insertion): string {
 }
 
 function describeImport({ name, cells, replaces }: Extract<Operation, { kind: "importSheet" }>, names: SheetNames): string {
-  const addition = `imported sheet \`${shorten(name)}\`, ${count(cells, "cell", "cells")}`;
+  const addition = `imported sheet ${quoted(name)}, ${count(cells, "cell", "cells")}`;
   return replaces === undefined ? addition : `${addition}, replacing sheet ${names.nameOrNumber(replaces)}`;
 }
 
@@ -262,7 +267,7 @@ function describeRefusal({ mutations }: HistoryEntry, names: SheetNames): string
   for (const { committed } of mutations) {
     const [only, ...others] = committed ?? [];
     if (only?.kind !== "rejected" || others.length > 0) return undefined;
-    details.push(escaped(only.detail));
+    details.push(withPlainQuotes(escaped(only.detail)));
   }
   const [first] = mutations;
   if (details[0] === undefined || first === undefined) return undefined;

@@ -65,6 +65,7 @@ describe.skipIf(!CAN_TEST_PAGE)("panels", { timeout: 60_000 }, () => {
 
   const panelMarks = (page: Page) =>
     page.evaluate(() => document.querySelector("cellar-grid")?.marks.filter((mark) => mark.label === undefined).length);
+  const focusedText = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
   const cell = (page: Page, text: string) => page.locator("cellar-grid .cell", { hasText: new RegExp(`^${text}$`) });
 
   test("an owner adds a member, changes the role, and revokes it", async () => {
@@ -127,8 +128,25 @@ describe.skipIf(!CAN_TEST_PAGE)("panels", { timeout: 60_000 }, () => {
     await expect.poll(() => panelMarks(page)).toBe(1);
     await expectAccessible(page);
     await look(page, "history-entry");
-    await panel.getByRole("button", { name: "Undo this" }).click();
+    await panel.getByRole("button", { name: "Undo this…" }).focus();
+    await page.keyboard.press("Enter");
+    await panel.getByText("Take back 0.3 (A1 = 3)? What was changed since stays. The undo can be undone.").waitFor();
+    await expectAccessible(page);
+    await look(page, "history-undo");
+    // The focus is on "Cancel", so that Enter does nothing by mistake.
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focusedText(page)).toBe("Undo this…");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focusedText(page)).toBe("Cancel");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => focusedText(page)).toBe("Undo this…");
+    expect(await run(id, "history", "--limit", "1")).not.toContain("undid");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focusedText(page)).toBe("Cancel");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
     await panel.getByText("Undid 0.3 as 0.5.").waitFor();
+    await expect.poll(() => focusedText(page)).toContain("Undid 0.3 as 0.5.");
     await panel.getByText("Took back: 1 cell.").waitFor();
     await cell(page, "1").waitFor();
     await expect.poll(() => panelMarks(page)).toBe(0);
@@ -260,7 +278,7 @@ describe.skipIf(!CAN_TEST_PAGE)("panels", { timeout: 60_000 }, () => {
     const panel = await openPanel(page, "History");
     await panel.getByRole("button", { name: /^A1 = 3/ }).click();
     await panel.getByText("Changed: 1 cell.").waitFor();
-    expect(await panel.getByRole("button", { name: "Undo this" }).count()).toBe(0);
+    expect(await panel.getByRole("button", { name: "Undo this…" }).count()).toBe(0);
     expect(await panel.getByRole("button", { name: "Revert to here…" }).count()).toBe(0);
     await page.context().close();
   });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { statusText, timeText, type StatusContext } from "../../src/app/status-text";
+import { statusText, type StatusContext } from "../../src/app/status-text";
+import { recentTimeText } from "../../src/app/times";
 import type { SheetStatus } from "../../src/data/types";
 
 const SAVED: SheetStatus = { position: "0.42", pending: 0, oldestPendingMs: null, isOnline: true, role: "editor", problem: null };
@@ -25,10 +26,10 @@ test.each<[Partial<SheetStatus>, Partial<StatusContext>, string, string]>([
 
 test("recent times are relative, others dates", () => {
   const now = Date.UTC(2026, 10, 27, 12);
-  expect(timeText(now / 1_000 - 30, now)).toBe("just now");
+  expect(recentTimeText(now / 1_000 - 30, now)).toBe("just now");
   // The clock of the server may be ahead.
-  expect(timeText(now / 1_000 + 30, now)).toBe("just now");
-  expect(timeText(now / 1_000 - 3 * 3_600, now)).toBe("3 h ago");
-  expect(timeText(Date.UTC(2025, 4, 3, 12) / 1_000, now)).toContain("2025");
-  expect(timeText(Date.UTC(2026, 4, 3, 12) / 1_000, now)).not.toContain("2026");
+  expect(recentTimeText(now / 1_000 + 30, now)).toBe("just now");
+  expect(recentTimeText(now / 1_000 - 3 * 3_600, now)).toBe("3 h ago");
+  expect(recentTimeText(Date.UTC(2025, 4, 3, 12) / 1_000, now)).toContain("2025");
+  expect(recentTimeText(Date.UTC(2026, 4, 3, 12) / 1_000, now)).not.toContain("2026");
 });

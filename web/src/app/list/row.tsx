@@ -5,7 +5,7 @@ import { changeDetails, readLastChangeS, type DetailsChange, type Spreadsheet } 
 import type { StackClient } from "../../stack/http";
 import { formatRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
-import { timeText } from "../status-text";
+import { dateTimeText, recentTimeText } from "../times";
 import { Menu, type MenuItem } from "../ui/menu";
 import { runLimited } from "./limit";
 import { DetailsDialog, type DetailsCommand } from "./lazy-details-dialog";
@@ -60,11 +60,10 @@ function Source({ spreadsheet: { source }, names }: Pick<RowProps, "spreadsheet"
 
 function Time({ seconds, now, prefix }: { seconds: number | null | undefined; now: number; prefix: string }) {
   if (seconds === null || seconds === undefined) return null;
-  const date = new Date(seconds * 1_000);
   return (
-    <time dateTime={date.toISOString()} title={date.toLocaleString()}>
+    <time dateTime={new Date(seconds * 1_000).toISOString()} title={dateTimeText(seconds)}>
       <span class="narrow-only">{prefix} </span>
-      {timeText(seconds, now)}
+      {recentTimeText(seconds, now)}
     </time>
   );
 }

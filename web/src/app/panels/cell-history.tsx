@@ -9,7 +9,7 @@ import type { CellHistoryEntry } from "../../stack/types";
 import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";
 import { ActionProblem, LoadState, OfflineNote, PanelFrame } from "./parts";
 import type { PanelProps } from "./props";
-import { dateTimeText } from "./times";
+import { dateTimeText } from "../times";
 
 const SETTLE_MS = 250;
 const PAGE_ENTRIES = 50;

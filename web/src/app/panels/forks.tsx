@@ -12,7 +12,7 @@ import { useLoaded, useRunning, useStatus } from "./hooks";
 import { MergeSection } from "./merge";
 import { ActionProblem, LoadState, OfflineNote, PanelFrame } from "./parts";
 import type { PanelProps } from "./props";
-import { dateTimeText } from "./times";
+import { dateTimeText } from "../times";
 
 interface NamedFork extends ForkListed {
   /** Absent if it cannot be read, such as a deleted fork. */

@@ -5,7 +5,7 @@ import { describeEntry, isShownInHistory, SheetNames, whyNotUndoable } from "../
 import { readHistory, readSheets } from "../../stack/history";
 import type { StackClient } from "../../stack/http";
 import type { HistoryEntry } from "../../stack/types";
-import { dayKey } from "./times";
+import { dayKey } from "../times";
 
 export interface HistoryRow {
   position: number;

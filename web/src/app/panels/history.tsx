@@ -11,7 +11,7 @@ import { ActionProblem, Done, LoadState, OfflineNote, PanelFrame } from "./parts
 import { PositionActions } from "./position-actions";
 import type { PanelProps } from "./props";
 import { positionOf, useShownAt } from "./shown-state";
-import { dateTimeText, dayText, timeText } from "./times";
+import { dayText, timeText } from "../times";
 import { useMarks } from "./use-marks";
 
 const PAGE_ENTRIES = 50;
@@ -126,7 +126,7 @@ interface EntryDetailsProps extends PanelProps {
 
 function EntryDetails({ row, canEdit, onReversed, ...props }: EntryDetailsProps) {
   const { stack, spreadsheet } = props;
-  const { position, createdS, author } = row;
+  const { position } = row;
   const isCreation = position === 0;
   const { value, error, isLoading, reload } = useLoaded(
     async (signal) => {
@@ -139,10 +139,9 @@ function EntryDetails({ row, canEdit, onReversed, ...props }: EntryDetailsProps)
   useMarks(props, positionText(position), marks);
   return (
     <div class="panel-note">
-      <p class="panel-small">{author}, {dateTimeText(createdS)}</p>
       <LoadState isLoading={isLoading} error={error} retry={reload} />
       {value === null ? null : <p>Changed: {describeDiff(value)}.</p>}
-      <PositionActions {...props} position={position} canEdit={canEdit} onReversed={onReversed} {...(isCreation ? {} : { undo: row.whyNotUndoable === undefined ? {} : { whyNot: row.whyNotUndoable } })} />
+      <PositionActions {...props} position={position} canEdit={canEdit} onReversed={onReversed} {...(isCreation ? {} : { undo: { text: row.text, ...(row.whyNotUndoable === undefined ? {} : { whyNot: row.whyNotUndoable }) } })} />
     </div>
   );
 }

@@ -2,6 +2,7 @@
 
 import { ProblemError, UnreachableError } from "../../data/api-error";
 import { MalformedReply } from "../../data/decode";
+import { withPlainQuotes } from "../../stack/plain-text";
 
 const ADVICE: Record<string, string> = {
   unauthorized: "Sign in again.",
@@ -16,7 +17,8 @@ export function messageOfError(error: unknown): string {
   if (error instanceof MalformedReply) return `The stack sent a reply that this page does not understand: ${error.message}.`;
   if (error instanceof ProblemError) {
     const advice = ADVICE[error.problem];
-    return advice === undefined ? sentence(error.detail) : `${sentence(error.detail)} ${advice}`;
+    const detail = sentence(withPlainQuotes(error.detail));
+    return advice === undefined ? detail : `${detail} ${advice}`;
   }
   return sentence(error instanceof Error ? error.message : String(error));
 }

@@ -1,7 +1,7 @@
 /** Parts that all panels have. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOfError } from "./message";
 import { usePanelStyle } from "./style";
 
@@ -52,7 +52,12 @@ export function ActionProblem({ error }: { error: unknown }) {
 
 /** Tells what was done. It is always there, so that screen readers hear its changes. */
 export function Done({ children }: { children: ComponentChildren }) {
-  return <div class="panel-done" role="status">{children}</div>;
+  const element = useRef<HTMLDivElement>(null);
+  // The button that did it may be gone, and keys would not reach the panel any more.
+  useEffect(() => {
+    if (document.activeElement === document.body && element.current?.textContent !== "") element.current?.focus();
+  }, [children]);
+  return <div ref={element} class="panel-done" role="status" tabIndex={-1}>{children}</div>;
 }
 
 export function OfflineNote({ isOnline }: { isOnline: boolean }) {
@@ -79,7 +84,8 @@ export function ConfirmButton({ label, name, question, action, isDisabled = fals
   const cancel = useRef<HTMLButtonElement>(null);
   const wasAsking = useRef(false);
   const id = useId();
-  useEffect(() => {
+  // Before the next key: it belongs to the question.
+  useLayoutEffect(() => {
     if (isAsking) cancel.current?.focus();
     else if (wasAsking.current) ask.current?.focus();
     wasAsking.current = isAsking;

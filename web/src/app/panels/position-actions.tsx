@@ -7,6 +7,7 @@ import { describeDiff } from "../../stack/diff-marks";
 import { createFork } from "../../stack/forks";
 import { readDiffToNow } from "../../stack/history";
 import { revertTo, undoEntry, type ReversalOutcome } from "../../stack/reversals";
+import { withPlainQuotes } from "../../stack/plain-text";
 import type { Forked } from "../../stack/types";
 import { formatRoute } from "../routes";
 import { useLoaded, useRunning, type Running } from "./hooks";
@@ -20,8 +21,8 @@ const MAX_PREVIEW_CELLS = 20_000;
 interface PositionActionsProps extends Pick<PanelProps, "stack" | "spreadsheet" | "source"> {
   position: number;
   canEdit: boolean;
-  /** Whether the entry can be undone here. */
-  undo?: { whyNot?: string };
+  /** Present if the entry can be undone here: what it did, or why it cannot be undone now. */
+  undo?: { text: string; whyNot?: string };
   /** Gets what was done, in sentences. */
   onReversed: (sentences: string[]) => void;
 }
@@ -46,9 +47,15 @@ export function PositionActions(props: PositionActionsProps) {
     <div>
       <div class="panel-actions">
         {canEdit && undo !== undefined ? (
-          <button type="button" disabled={action.isRunning || undo.whyNot !== undefined} title={undo.whyNot} onClick={() => reverse(() => undoEntry(stack, spreadsheet, position), `Undid ${at}`)}>
-            Undo this
-          </button>
+          <ConfirmButton
+            key={position}
+            label="Undo this…"
+            question={`Take back ${at} (${undo.text})? What was changed since stays. The undo can be undone.`}
+            action="Undo"
+            isDangerous={false}
+            isDisabled={action.isRunning || undo.whyNot !== undefined}
+            confirm={() => reverse(() => undoEntry(stack, spreadsheet, position), `Undid ${at}`)}
+          />
         ) : null}
         {canEdit ? (
           <button type="button" disabled={action.isRunning} aria-expanded={isReverting} onClick={() => setReverting(!isReverting)}>
@@ -68,7 +75,7 @@ export function PositionActions(props: PositionActionsProps) {
 }
 
 function sentencesOf(outcome: ReversalOutcome, verb: string): string[] {
-  if (outcome.kind === "nothing") return [`Nothing was changed. ${sentence(outcome.why)}`];
+  if (outcome.kind === "nothing") return [`Nothing was changed. ${sentence(withPlainQuotes(outcome.why))}`];
   const { position, reversal } = outcome;
   const as = position === undefined ? "" : ` as ${positionText(position)}`;
   const details = reversal === undefined ? [] : describeReversal(reversal);

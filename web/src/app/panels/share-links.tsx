@@ -6,7 +6,7 @@ import { createLink, linkAddress, newSecret, revokeLink } from "../../stack/shar
 import type { LinkRole, Sharing, ShareLink } from "../../stack/types";
 import { useRunning } from "./hooks";
 import { ActionProblem, ConfirmButton, Done } from "./parts";
-import { dateTimeText } from "./times";
+import { dateTimeText } from "../times";
 
 interface LinksProps {
   stack: StackClient;

@@ -3,7 +3,7 @@
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { positionText } from "../../data/position";
 import { indexAfterKey, nearestEntry, placesOf, type TimelineEntry } from "./timeline";
-import { dateTimeText } from "./times";
+import { dateTimeText } from "../times";
 
 interface TimeBarProps {
   /** Oldest first, at least one. */

@@ -13,7 +13,7 @@ import type { PanelProps } from "./props";
 import { positionOf, useShownAt } from "./shown-state";
 import { TimeBar } from "./time-bar";
 import type { TimelineEntry } from "./timeline";
-import { dateTimeText } from "./times";
+import { dateTimeText } from "../times";
 import { useMarks } from "./use-marks";
 
 const PAGE_ENTRIES = 200;
