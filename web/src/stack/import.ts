@@ -1,6 +1,7 @@
 /**
- * Imports csv and tsv files as new spreadsheets, with the results of `cellar import`. An import that failed continues where it stopped if the same
- * file is imported again; no cell is sent twice, and no second spreadsheet is created.
+ * Imports csv and tsv files as new spreadsheets, with the results of `cellar import`. An import that failed
+ * continues where it stopped if the same file is imported again; no cell is sent twice, and no second
+ * spreadsheet is created.
  */
 
 import { AbortedError, ProblemError } from "../data/api-error";
@@ -15,8 +16,12 @@ import type { StackClient } from "./http";
 import { sendRepeatedly } from "./repeat";
 import { deleteSpreadsheet } from "./status";
 import { CellSender } from "./send-cells";
+import type { Created } from "./types";
 
 export { ImportError };
+
+/** The caller ended the import. The message says what is left of it. */
+export class ImportCancelled extends AbortedError {}
 
 export const MAX_IMPORT_BYTES = 50 * 1024 * 1024;
 export const MAX_IMPORT_CELLS = 500_000;
@@ -48,6 +53,8 @@ interface Started {
   stackUrl: string;
   nonce: string;
   sender?: CellSender;
+  /** The request that creates the spreadsheet, if it was sent. */
+  creation?: { nonce: string; name?: string };
   id?: string;
 }
 
@@ -74,8 +81,7 @@ export async function importFile(
     return { id, rows: found.rows, columns: found.columns, cells: found.cells, notes: notesOf(found) };
   } catch (error) {
     if (!(error instanceof AbortedError)) throw error;
-    await discard(stack, file, state);
-    throw error;
+    throw new ImportCancelled(await discard(stack, file, state));
   }
 }
 
@@ -86,10 +92,21 @@ function stateOf(file: File, stackUrl: string): Started {
   return state;
 }
 
-/** A cancelled import leaves no spreadsheet behind; as any deleted one, it can be recovered. */
-async function discard(stack: StackClient, file: File, { id }: Started): Promise<void> {
+/** Deletes what was created. Returns what is left, as sentences. */
+async function discard(stack: StackClient, file: File, { creation, id }: Started): Promise<string> {
   started.delete(file);
-  if (id !== undefined) await deleteSpreadsheet(stack, id).catch(() => undefined);
+  if (creation === undefined) return "The import was cancelled. Nothing was created.";
+  try {
+    // Without a reply, it is not known whether the spreadsheet exists. The same nonce names the same one.
+    await deleteSpreadsheet(stack, id ?? (await create(stack, creation)).id);
+    return "The import was cancelled. Its spreadsheet was deleted.";
+  } catch {
+    return "The import was cancelled, but its spreadsheet could not be deleted. Delete it in the list.";
+  }
+}
+
+function create(stack: StackClient, body: NonNullable<Started["creation"]>, signal?: AbortSignal): Promise<Created> {
+  return sendRepeatedly(stack, { path: "/spreadsheets", body, decode: createdOf, signal });
 }
 
 async function refuseOtherFiles(file: File): Promise<void> {
@@ -154,8 +171,8 @@ interface Sending {
 
 async function send(file: File, stack: StackClient, sending: Sending): Promise<string> {
   const { found, state, name, signal, progress } = sending;
-  const body = name === "" ? { nonce: state.nonce } : { nonce: state.nonce, name };
-  const created = await sendRepeatedly(stack, { path: "/spreadsheets", body, decode: createdOf, signal });
+  state.creation = name === "" ? { nonce: state.nonce } : { nonce: state.nonce, name };
+  const created = await create(stack, state.creation, signal);
   state.id = created.id;
   const sender = (state.sender ??= new CellSender(stack, created, found.cells));
   sender.restart(stack);
@@ -185,6 +202,7 @@ async function waitUntilReadable(stack: StackClient, id: string, signal: AbortSi
       await readCells(stack, id, { range: "A1", signal }).next();
       return;
     } catch (error) {
+      if (error instanceof AbortedError) throw error;
       // The cells are all there, so that any other error is not one of the import.
       if (!(error instanceof ProblemError)) return;
       await sleep(WAIT_MS, signal);

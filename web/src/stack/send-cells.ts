@@ -27,6 +27,9 @@ const MUTATIONS_PER_REQUEST = 4;
 
 type Batch = readonly FileCell[];
 
+/** The stacks whose buckets do not accept requests of this page. Each attempt would write an error to the console. */
+const refusingStacks = new Set<string>();
+
 export class CellSender {
   #stack: StackClient;
   readonly #spreadsheet: Created;
@@ -44,7 +47,7 @@ export class CellSender {
     this.#stack = stack;
     // Web Crypto exists in secure contexts only.
     const canHash = (crypto.subtle as SubtleCrypto | undefined) !== undefined;
-    this.#usesObjects = canHash && cells <= MAX_CELLS_PER_BATCH;
+    this.#usesObjects = canHash && cells <= MAX_CELLS_PER_BATCH && !refusingStacks.has(stack.url);
     this.#spreadsheet = spreadsheet;
     this.#base = spreadsheet.head;
   }
@@ -116,6 +119,7 @@ export class CellSender {
       // The bucket may not accept requests of this page. Requests to the stack work as before.
       if (this.#sentBatches > 0) throw refusal;
       this.#usesObjects = false;
+      refusingStacks.add(this.#stack.url);
       await this.#append(batch, signal);
     }
   }

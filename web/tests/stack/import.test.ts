@@ -152,13 +152,18 @@ describe.skipIf(!HAS_STACK)("import", () => {
   test("cells are sent in requests where objects cannot be uploaded", async () => {
     const rows = Array.from({ length: 6_000 }, (_, row) => `${row},"x${row}",2026-01-01`).join("\n");
     const real = globalThis.fetch;
+    let uploads = 0;
     vi.stubGlobal("fetch", async (input: string, init?: RequestInit) => {
-      if (init?.method === "PUT") throw new TypeError("blocked");
+      if (init?.method === "PUT") throw new TypeError(`blocked ${(uploads += 1)}`);
       return real(input, init);
     });
     onTestFinished(() => void vi.unstubAllGlobals());
-    const { id } = await importFile(fileOf("requests.csv", rows), stack);
+    // As another stack, because a stack that has refused an upload is not asked again.
+    const refusing = createStackClient({ url: local.url.replace("127.0.0.1", "localhost"), getToken: () => local.token });
+    const { id } = await importFile(fileOf("requests.csv", rows), refusing);
     expect(await cellsOf(id)).toEqual(await cellsOf(await importWithCommand("requests.csv", rows)));
+    await importFile(fileOf("again.csv", rows), refusing);
+    expect(uploads).toBe(1);
   }, 60_000);
 
   test("a large import can be read when it ends", async () => {
@@ -183,7 +188,30 @@ describe.skipIf(!HAS_STACK)("import", () => {
       },
       { signal: end.signal },
     );
-    await expect(importing).rejects.toThrow();
+    await expect(importing).rejects.toThrow("The import was cancelled. Its spreadsheet was deleted.");
     await expect.poll(async () => (await listSpreadsheets(stack, { name })).spreadsheets.length).toBe(0);
   }, 60_000);
+
+  test.each([
+    ["before anything is sent", "reading", "Nothing was created."],
+    ["while the spreadsheet is created", "creating", "Its spreadsheet was deleted."],
+    ["when all cells are sent", "preparing", "Its spreadsheet was deleted."],
+  ])("an import that is cancelled %s leaves no spreadsheet", async (_when, at, left) => {
+    const name = `cancel-${at}-${Date.now()}`;
+    const end = new AbortController();
+    const watching: typeof fetch = async (input, init) => {
+      // The stack creates the spreadsheet, and the reply is not read any more.
+      const response = await fetch(input, at === "creating" ? { ...init, signal: null } : init);
+      if (at === "creating") end.abort();
+      init?.signal?.throwIfAborted();
+      return response;
+    };
+    const watched = createStackClient({ url: local.url, getToken: () => local.token, fetch: watching });
+    if (at === "reading") end.abort();
+    const importing = importFile(fileOf(`${name}.csv`, "a,b\n1,2\n"), watched, ({ step }) => step === at && end.abort(), { signal: end.signal });
+    await expect(importing).rejects.toThrow(left);
+    await expect.poll(async () => (await listSpreadsheets(stack, { name })).spreadsheets.length).toBe(0);
+    const deleted = (await listSpreadsheets(stack, { name, status: "deleted" })).spreadsheets;
+    expect(deleted.length).toBe(at === "reading" ? 0 : 1);
+  });
 });
