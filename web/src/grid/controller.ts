@@ -11,6 +11,7 @@ import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
 import { advance, currentRange, isSingleCell, lastColumn, growWhole, selectCell, selectRange, type GridSize, type Selection } from "./selection";
 import { scrollOfShift, shiftCell, shiftSelection, spansOf } from "./shift";
+import { SheetVisit } from "./sheet-visit";
 import { shownSize, visibleRange } from "./view";
 
 /** What the controller needs of the element. */
@@ -50,6 +51,7 @@ export class Controller {
   source: SheetSource | null = null;
   editState: EditState = READY;
   readonly marks = new Marks();
+  readonly visit = new SheetVisit(() => this.source);
   /** Rows at the start that do not scroll. A small window shows fewer. */
   frozenRows = 0;
   private widthStore: ColumnWidthStore | null = null;
@@ -126,6 +128,7 @@ export class Controller {
 
   setSource(source: SheetSource | null): void {
     this.unsubscribe?.();
+    this.visit.forget();
     this.source = source;
     this.dataVersion++;
     this.sheetStates.clear();
@@ -213,9 +216,21 @@ export class Controller {
     if (step.input && this.readOnlyReason) return this.ui.notify(this.readOnlyReason);
     this.editState = step.state;
     if (step.text !== undefined) this.ui.setEditorText(step.text);
-    if (step.input) this.store([step.input]);
+    if (step.state.mode === "ready") this.storeAtHome(step.input);
     if (step.advance) this.advanceTowards(step.advance);
     this.ui.invalidate();
+  }
+
+  /** Stores a text in the sheet where it was begun, which is shown again. */
+  storeAtHome(input: CellInput | undefined): void {
+    if (this.visit.end()) this.store(input ? [input] : []);
+    else if (input) this.ui.notify(`The sheet was deleted while you edited one of its cells. Your text was: ${input.input}`);
+  }
+
+  /** Ends the edit in the cell without a change, because its text continues elsewhere. */
+  handOver(): void {
+    this.editState = READY;
+    this.ui.setEditorText("");
   }
 
   /** The event that starts an edit of the active cell. */
@@ -350,7 +365,7 @@ export class Controller {
   /** An open text stays with its cell. */
   private shiftEdit(shift: LayoutShift): void {
     const { editState } = this;
-    if (editState.mode === "ready") return;
+    if (editState.mode === "ready" || this.visit.isAway) return;
     const cell = shiftCell(editState.cell, shift);
     if (cell) this.editState = { ...editState, cell };
     else {
@@ -363,7 +378,7 @@ export class Controller {
   private showSheet(): void {
     const sheet = this.source?.sheet ?? -1;
     if (sheet !== this.shownSheet) {
-      if (this.editState.mode !== "ready") this.edit({ kind: "cancel" });
+      if (this.editState.mode !== "ready" && !this.visit.hasBegun) this.edit({ kind: "cancel" });
       if (this.shownSheet >= 0) this.sheetStates.set(this.shownSheet, this.sheet);
       this.sheet = this.sheetStates.get(sheet) ?? this.newSheetState(sheet);
       this.shownSheet = sheet;

@@ -75,7 +75,9 @@ export class Editor {
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
     const start = row < context.frozenRows ? 0 : frozenHeight(context);
-    const y = clamp(rowTop(row, view) - 1, start, frozenHeight(context) + context.height - size.height);
+    const end = frozenHeight(context) + context.height - size.height;
+    // In another sheet than its own, where it hides the least.
+    const y = this.controller.visit.isAway ? Math.max(start, end) : clamp(rowTop(row, view) - 1, start, end);
     moveTo(this.element, view.headerWidth + x, ROW_HEIGHT + y);
   }
 

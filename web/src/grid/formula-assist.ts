@@ -46,11 +46,11 @@ export class FormulaAssist {
 
   /** Finds the references of the formula that is edited, and marks their cells. Before the frame is drawn. */
   update(): void {
-    const { source, marks, selection } = this.context.controller;
+    const { source, marks, selection, visit } = this.context.controller;
     const field = source ? editedFormula(this.context) : null;
     if (field) this.loadSuggestions();
     const tokens = field ? tokenize(field.element.value) : [];
-    const placed = source ? placeReferences(tokens, source.sheets, source.sheet) : [];
+    const placed = source ? placeReferences(tokens, source.sheets, visit.sheet) : [];
     this.spans = field ? styledSpans(tokens, placed) : [];
     const traced = source && !field ? this.trace.marks(source, selection.active) : [];
     setMarks(marks, [...referenceMarks(placed), ...traced]);
@@ -76,6 +76,11 @@ export class FormulaAssist {
       // Formulas are written without suggestions. The next letter tries again.
       () => (this.isLoading = false),
     );
+  }
+
+  /** Shows another sheet to point at its cells. Returns false if no formula is edited. */
+  showSheet(sheet: number): boolean {
+    return this.pointing.showSheet(sheet);
   }
 
   toggleTrace(): void {

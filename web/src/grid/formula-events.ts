@@ -41,13 +41,14 @@ export class FormulaBarEvents {
 
   private start(): void {
     const { controller } = this;
-    const cell = controller.selection.active;
-    const isOpen = controller.editState.mode !== "ready";
-    this.started = { cell, original: editText(controller.source?.cellAt(cell.row, cell.column)) };
+    const { editState } = controller;
+    const { active } = controller.selection;
+    const isOpen = editState.mode !== "ready";
+    // A text that was begun in the cell continues in the bar.
+    this.started = isOpen ? editState : { cell: active, original: editText(controller.source?.cellAt(active.row, active.column)) };
     this.unsubscribe?.();
     this.unsubscribe = controller.source?.subscribe((change) => this.follow(change));
-    // A text that was begun in the cell continues in the bar.
-    if (isOpen) controller.edit({ kind: "cancel" });
+    if (isOpen) controller.handOver();
     controller.redraw();
   }
 
@@ -55,12 +56,13 @@ export class FormulaBarEvents {
     const { started, bar } = this;
     this.started = null;
     this.unsubscribe?.();
-    if (started && bar.formula.value !== started.original) this.controller.store([{ ...started.cell, input: bar.formula.value }]);
+    const isChanged = started !== null && bar.formula.value !== started.original;
+    this.controller.storeAtHome(isChanged ? { ...started.cell, input: bar.formula.value } : undefined);
   }
 
   /** Keeps the text with its cell while others insert and delete rows and columns. */
   private follow(change: SheetChange): void {
-    if (!this.started || change.kind !== "layout" || change.axis === undefined) return;
+    if (!this.started || this.controller.visit.isAway || change.kind !== "layout" || change.axis === undefined) return;
     const { axis, at = 0, count = 0 } = change;
     const { cell } = this.started;
     const moved = shiftCell(cell, { axis, at, count });

@@ -35,7 +35,10 @@ export class FormulaPointer {
     for (const type of ["pointerup", "pointercancel"]) root.addEventListener(type, () => this.endDrag(), true);
     // A tap makes a click; a finger that scrolls makes none.
     root.addEventListener("click", (event) => (event as PointerEvent).pointerType === "touch" && this.press(event as PointerEvent), true);
-    root.addEventListener("dblclick", (event) => this.isOnCells(event) && this.pointing.pointed && event.stopPropagation(), true);
+    root.addEventListener("dblclick", (event) => {
+      const isForFormula = (this.isOnCells(event) && this.pointing.pointed) || this.isOnTabs(event);
+      if (isForFormula) event.stopPropagation();
+    }, true);
   }
 
   private handleDown(event: PointerEvent): void {
@@ -52,7 +55,9 @@ export class FormulaPointer {
     const { pointed } = this.pointing;
     if (pointed && (event.ctrlKey || event.metaKey)) this.pointing.separate();
     const isExtending = pointed !== null && event.shiftKey;
-    if (!this.pointing.point(this.picked(hit, isExtending ? pointed.selection : null), true)) return false;
+    const isPointed = this.pointing.point(this.picked(hit, isExtending ? pointed.selection : null), true);
+    // In another sheet, a press that names no cell must not store the text.
+    if (!isPointed && !this.context.controller.visit.isAway) return false;
     event.stopPropagation();
     return true;
   }
@@ -61,6 +66,11 @@ export class FormulaPointer {
     const target = event.target as Element;
     const isField = target === this.context.editor.element;
     return this.ui.viewport.contains(target) && !isField && !target.closest(".resize");
+  }
+
+  /** Whether a formula is edited, and the event is on a tab. */
+  private isOnTabs(event: Event): boolean {
+    return (event.target as Element).closest(".tab-bar") !== null && editedFormula(this.context) !== null;
   }
 
   private picked(hit: Hit, from: Selection | null): Selection {

@@ -1,6 +1,7 @@
 import { rangeName } from "./address";
 import { caretOf, editedFormula, typeOver, type EditedField, type FieldContext } from "./formula-field";
 import { cycleReferences, pointPlace, type Span } from "./formula-point";
+import { sheetText } from "./references";
 import { COLUMN_WIDTH, ROW_HEIGHT } from "./limits";
 import { navigate, type Direction, type NavigationContext } from "./navigation";
 import { currentRange, selectCell, type Selection } from "./selection";
@@ -39,9 +40,28 @@ export class FormulaPointing {
     const place = pointPlace(element.value, caretOf(element), this.pointed?.span ?? null, isReplacing);
     if (!place) return false;
     const { size } = this.context.controller;
-    const text = rangeName(currentRange(selection), size.rows, size.columns);
+    const text = this.sheetPrefix() + rangeName(currentRange(selection), size.rows, size.columns);
     typeOver(element, place, text);
     this.last = { element, span: { start: place.start, end: place.start + text.length }, text, selection };
+    return true;
+  }
+
+  private sheetPrefix(): string {
+    const { source, visit } = this.context.controller;
+    const shown = source?.sheets.find(({ sheet }) => sheet === source.sheet);
+    return visit.isAway && shown ? `${sheetText(shown.name)}!` : "";
+  }
+
+  /** Shows another sheet and points at its active cell. Returns false if no formula is edited. */
+  showSheet(sheet: number): boolean {
+    const { controller } = this.context;
+    if (!editedFormula(this.context)) return false;
+    if (sheet === controller.source?.sheet) return true;
+    const { pointed } = this;
+    controller.visit.show(sheet);
+    if (controller.visit.isAway) this.point(selectCell(controller.selection.active.row, controller.selection.active.column), true);
+    // The cell that was pointed at in the other sheet is not meant.
+    else if (pointed) typeOver(pointed.element, pointed.span, "");
     return true;
   }
 
@@ -64,7 +84,8 @@ export class FormulaPointing {
     const { pointed } = this;
     const canStart = field.isPointing && !event.shiftKey;
     if (!pointed && !canStart) return false;
-    const from = pointed?.selection ?? selectCell(field.cell.row, field.cell.column);
+    const start = this.context.controller.visit.isAway ? this.context.controller.selection.active : field.cell;
+    const from = pointed?.selection ?? selectCell(start.row, start.column);
     const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, this.navigation());
     if (!this.point(next, false)) return false;
     this.context.controller.scroll({ kind: "reveal", ...next.head });

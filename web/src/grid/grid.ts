@@ -53,6 +53,7 @@ export class CellarGrid extends HTMLElement {
   private readonly status = new StatusLine();
   private readonly tabs = new SheetTabs({
     source: () => this.controller.source,
+    show: (sheet) => this.showSheet(sheet),
     use: (run) => this.use(({ tabActions }) => run(tabActions)),
   });
   private readonly announcer = new Announcer();
@@ -109,8 +110,10 @@ export class CellarGrid extends HTMLElement {
     new HeldKeys(root, {
       load: () => later.load(),
       isLoaded: () => later.parts !== null,
-      isFormula: () => root.activeElement instanceof HTMLTextAreaElement && root.activeElement.value.startsWith("="),
+      isFormula: () => this.isFormulaFocused(),
     });
+    // A press on a tab would take the focus from the formula.
+    this.tabs.element.addEventListener("mousedown", (event) => this.isFormulaFocused() && event.preventDefault());
     for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, () => void later.load().catch(() => undefined), { once: true });
   }
 
@@ -211,6 +214,23 @@ export class CellarGrid extends HTMLElement {
 
   override focus(): void {
     this.editor.focus();
+  }
+
+  private isFormulaFocused(): boolean {
+    const field = this.root.activeElement;
+    return field instanceof HTMLTextAreaElement && field.value.startsWith("=");
+  }
+
+  /** Shows another sheet. A formula stays open, so that the user can point at the cells there. */
+  private showSheet(sheet: number): void {
+    const select = (): void => {
+      // Stores a text that is open in the bar.
+      if (this.root.activeElement === this.bar.formula) this.focus();
+      this.pointer.commitOpenText();
+      this.controller.source?.selectSheet(sheet);
+    };
+    if (this.isFormulaFocused()) this.use(({ formulas }) => formulas.showSheet(sheet) || select());
+    else select();
   }
 
   private runCommand(command: Parameters<CommandRunner["run"]>[0]): void {

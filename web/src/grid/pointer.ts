@@ -208,7 +208,7 @@ export class Pointer {
     else controller.select(pickCell(selection, hit, mode), !isExtending || this.drag === null);
   }
 
-  private commitOpenText(): void {
+  commitOpenText(): void {
     if (this.controller.editState.mode === "ready") return;
     this.controller.edit({ kind: "commit", text: this.editor.element.value, advance: null });
   }

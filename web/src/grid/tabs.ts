@@ -4,6 +4,7 @@ import type { TabActions } from "./tab-actions";
 
 export interface TabsUi {
   source(): SheetSource | null;
+  show(sheet: number): void;
   /** Calls the function once the actions are loaded. */
   use(run: (actions: TabActions) => void): void;
 }
@@ -69,7 +70,7 @@ export class SheetTabs {
 
   private select(info: SheetInfo | undefined): void {
     const source = this.ui.source();
-    if (info && source && info.sheet !== source.sheet) source.selectSheet(info.sheet);
+    if (info && source && info.sheet !== source.sheet) this.ui.show(info.sheet);
   }
 
   private addSheet(): void {

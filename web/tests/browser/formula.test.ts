@@ -204,4 +204,125 @@ describe.skipIf(!hasBrowser)("writing a formula", { timeout: 60_000 }, () => {
     await expect.poll(() => typed(page)).toBe("=C3");
     await page.close();
   });
+
+  describe("that names cells of another sheet", () => {
+    const tab = (page: Page, label: string) => page.getByRole("tab", { name: label, exact: true });
+    const shown = (page: Page) => page.getByRole("tab", { selected: true }).textContent();
+    const inSheets = (page: Page, row: number, column: number) =>
+      withGrid(page, ({ source }, [row, column]) => {
+        const { sheet } = source;
+        const texts = source.sheets.map((info) => {
+          source.sheet = info.sheet;
+          return source.cellAt(row!, column!)?.formula ?? "";
+        });
+        source.sheet = sheet;
+        return texts;
+      }, [row, column]);
+
+    test.each(["cell", "bar"])("a click on its tab inserts a reference, and Enter returns, in the %s", async (where) => {
+      const page = await chromium.open();
+      await withGrid(page, ({ source }) => source.renameSheet(2, "My costs"), null);
+      await goTo(page, "N2");
+      if (where === "bar") await page.locator(".formula").click();
+      const field = page.locator(where === "bar" ? ".formula" : ".editor");
+      await page.keyboard.type("=SUM(");
+      await tab(page, "My costs").click();
+      await expect.poll(() => field.inputValue()).toBe("=SUM('My costs'!A1");
+      await expect.poll(() => shown(page)).toBe("My costs");
+      expect(await focused(page)).toContain(where === "bar" ? "formula" : "editor");
+      await expect.poll(() => marks(page)).toBe(1);
+      await click(page, "B3");
+      await page.keyboard.down("Shift");
+      await page.mouse.click(...(await place(page, "C4")));
+      await page.keyboard.up("Shift");
+      await expect.poll(() => field.inputValue()).toBe("=SUM('My costs'!B3:C4");
+      await page.keyboard.type(")+");
+      // Back in the own sheet, references have no name of a sheet.
+      await tab(page, "Readings").click();
+      await expect.poll(() => shown(page)).toBe("Readings");
+      await click(page, "C2");
+      await expect.poll(() => field.inputValue()).toBe("=SUM('My costs'!B3:C4)+C2");
+      await page.keyboard.type("+");
+      await tab(page, "My costs").click();
+      await page.keyboard.press("Enter");
+      await expect.poll(() => shown(page)).toBe("Readings");
+      expect(await inSheets(page, 1, 13)).toEqual(["SUM('My costs'!B3:C4)+C2+'My costs'!A1", ""]);
+      await expect.poll(() => name(page)).toBe("N3");
+      await page.close();
+    });
+
+    test("arrow keys and F4 change the reference, and Escape returns without an edit", async () => {
+      const page = await chromium.open();
+      await goTo(page, "N2");
+      await page.keyboard.type("=");
+      await tab(page, "Empty").click();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.press("F4");
+      await expect.poll(() => typed(page)).toBe("=Empty!$B$2");
+      // No reference is allowed here, and the press does not store the text.
+      await page.keyboard.type("+1");
+      await click(page, "D5");
+      expect(await typed(page)).toBe("=Empty!$B$2+1");
+      await page.keyboard.press("Escape");
+      await expect.poll(() => shown(page)).toBe("Readings");
+      expect(await inSheets(page, 1, 13)).toEqual(["", ""]);
+      await expect.poll(() => name(page)).toBe("N2");
+      await page.close();
+    });
+
+    test("the cell that was pointed at is dropped on the way back, and a text continues in the bar", async () => {
+      const page = await chromium.open();
+      await goTo(page, "N2");
+      await page.keyboard.type("=1+");
+      await tab(page, "Empty").click();
+      await expect.poll(() => typed(page)).toBe("=1+Empty!A1");
+      await tab(page, "Readings").click();
+      await expect.poll(() => typed(page)).toBe("=1+");
+      await tab(page, "Empty").click();
+      await page.locator(".formula").click();
+      await page.keyboard.press("End");
+      await page.keyboard.type("*2");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => shown(page)).toBe("Readings");
+      expect(await inSheets(page, 1, 13)).toEqual(["1+Empty!A1*2", ""]);
+      await page.close();
+    });
+
+    test("a text that is no formula is stored when another sheet is chosen", async () => {
+      const page = await chromium.open();
+      await goTo(page, "N2");
+      await page.keyboard.type("not lost");
+      await tab(page, "Empty").click();
+      await tab(page, "Readings").click();
+      await expect.poll(() => cell(page, 1, 13)).toBe("not lost");
+      await page.close();
+    });
+
+    test("who may not edit looks at a formula, and chooses another sheet", async () => {
+      const page = await chromium.open();
+      await goTo(page, "N2");
+      await page.keyboard.type("=C2");
+      await page.keyboard.press("Enter");
+      await withGrid(page, ({ source }) => source.setStatus({ role: "viewer" }), null);
+      await goTo(page, "N2");
+      await page.locator(".formula").click();
+      await tab(page, "Empty").click();
+      await expect.poll(() => shown(page)).toBe("Empty");
+      await expect.poll(() => formula(page)).toBe("");
+      await page.close();
+    });
+
+    test("the text is kept for the user if the sheet of the formula is deleted meanwhile", async () => {
+      const page = await chromium.open();
+      await goTo(page, "N2");
+      await page.keyboard.type("=2*");
+      await tab(page, "Empty").click();
+      await withGrid(page, ({ source }) => source.deleteSheet(1), null);
+      await page.keyboard.press("Enter");
+      await notice(page, "The sheet was deleted while you edited one of its cells. Your text was: =2*Empty!A1").waitFor();
+      expect(await withGrid(page, ({ source }) => source.log.filter((line) => line.startsWith("setCells")), null)).toEqual([]);
+      await page.close();
+    });
+  });
 });
