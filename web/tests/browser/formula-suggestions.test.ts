@@ -106,6 +106,7 @@ describe.skipIf(!hasBrowser)("suggestions for a formula", { timeout: 60_000 }, (
     await page.keyboard.type("=vloo");
     await expect.poll(() => options(page)).toEqual(["VLOOKUP"]);
     await page.keyboard.type("k");
+    await expect.poll(() => selected(page)).toEqual(["VLOOKUP"]);
     await page.keyboard.press("Tab");
     await expect.poll(() => page.locator(".formula").inputValue()).toBe("=VLOOKUP(");
     await page.keyboard.press("Escape");
