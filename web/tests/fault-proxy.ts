@@ -1,25 +1,51 @@
 /**
- * An HTTP proxy that drops, doubles and delays requests, and loses replies. A seed determines which
- * faults it makes, so that a failing test can be repeated as far as the timing allows.
+ * A proxy before a stack that loses, repeats and delays requests. A seed determines which faults it makes, so that a
+ * failing test can be repeated as far as the timing allows.
  */
 
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { SeededRandom } from "./data/random";
 
-export type Fault = "drop" | "lose" | "cut" | "double" | "delayRequest" | "delayReply";
+export type Fault =
+  | "none"
+  /** The stack does not get the request. */
+  | "loseRequest"
+  /** The stack gets the request, the client no answer. */
+  | "loseReply"
+  /** The client gets the first half of the answer. */
+  | "cut"
+  /** The stack gets the request twice; the client gets the second answer. */
+  | "double"
+  /** The stack gets the request again later, perhaps after others. */
+  | "repeatLater"
+  /** The stack does not get the request, and the connection stays open. */
+  | "hold";
 
-const FAULTS: readonly Fault[] = ["drop", "lose", "cut", "double", "delayRequest", "delayReply"];
+export interface Plan {
+  fault: Fault;
+  requestDelayMs?: number;
+  replyDelayMs?: number;
+}
+
+export type Planner = (method: string, path: string) => Plan;
+
+const FAULTS: readonly Fault[] = ["none", "loseRequest", "loseReply", "cut", "double", "repeatLater", "hold"];
+const RANDOM_FAULTS: readonly Fault[] = ["loseRequest", "loseReply", "cut", "double", "repeatLater"];
 const PERCENT = 100;
+const MAX_DELAY_MS = 300;
 
-export interface FaultProxyOptions {
-  /** URL of the stack. */
-  target: string;
-  seed: number;
-  /** How many of 100 requests have a fault. */
-  percent?: number;
-  maxDelayMs?: number;
-  faults?: readonly Fault[];
+export const NO_FAULTS: Planner = () => ({ fault: "none" });
+/** No request gets through, and no answer to an earlier one. */
+export const OFFLINE: Planner = () => ({ fault: "loseRequest" });
+
+/** Draws faults and delays at random, the same ones for the same seed. */
+export function randomFaults(seed: number, percent = 30): Planner {
+  const random = new SeededRandom(seed);
+  return () => ({
+    fault: random.below(PERCENT) < percent ? RANDOM_FAULTS[random.below(RANDOM_FAULTS.length)]! : "none",
+    requestDelayMs: random.below(MAX_DELAY_MS),
+    replyDelayMs: random.below(MAX_DELAY_MS),
+  });
 }
 
 interface Request {
@@ -30,27 +56,26 @@ interface Request {
 }
 
 export class FaultProxy {
-  /** Whether faults are made. */
-  isFaulty = true;
-  /** Whether no request gets through, as without a network. */
-  isOffline = false;
-  readonly counts: Record<Fault | "none", number> = { drop: 0, lose: 0, cut: 0, double: 0, delayRequest: 0, delayReply: 0, none: 0 };
-  readonly #random: SeededRandom;
-  readonly #server: Server;
+  plan: Planner = NO_FAULTS;
+  /** How often each fault happened, so that a test can prove that it met some. */
+  readonly counts = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
+  url = "";
+  readonly #server = createServer((incoming, reply) => {
+    this.#handle(incoming, reply).catch(() => incoming.socket.destroy());
+  });
 
-  constructor(private readonly options: FaultProxyOptions) {
-    this.#random = new SeededRandom(options.seed);
-    this.#server = createServer((incoming, reply) => {
-      this.#handle(incoming, reply).catch(() => incoming.socket.destroy());
-    });
+  private constructor(private readonly stack: string) {}
+
+  static async start(stack: string): Promise<FaultProxy> {
+    const proxy = new FaultProxy(stack);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    const address = proxy.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+    proxy.url = `http://127.0.0.1:${address.port}`;
+    return proxy;
   }
 
-  async start(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
+  async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
     await closed;
@@ -61,36 +86,24 @@ export class FaultProxy {
     this.#server.closeAllConnections();
   }
 
-  #nextFault(): Fault | "none" {
-    const { percent = 30, faults = FAULTS } = this.options;
-    if (!this.isFaulty || this.#random.below(PERCENT) >= percent) return "none";
-    return faults[this.#random.below(faults.length)] ?? "none";
-  }
-
-  async #wait(): Promise<void> {
-    const delayMs = this.#random.below(this.options.maxDelayMs ?? 200);
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
-  }
-
   async #handle(incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
-    const fault = this.#nextFault();
+    const { method = "GET", url: path = "/", headers } = incoming;
+    const request: Request = { method, path, headers, body: await bodyOf(incoming) };
+    // The page itself always arrives.
+    const { fault, requestDelayMs = 0, replyDelayMs = 0 } = path.startsWith("/v1/") ? this.plan(method, path) : NO_FAULTS(method, path);
     this.counts[fault] += 1;
-    const request: Request = {
-      method: incoming.method ?? "GET",
-      path: incoming.url ?? "/",
-      headers: incoming.headers,
-      body: await bodyOf(incoming),
-    };
-    if (this.isOffline || fault === "drop") return void incoming.socket.destroy();
-    if (fault === "delayRequest") await this.#wait();
+    if (fault === "loseRequest") return void incoming.socket.destroy();
+    if (fault === "hold") return;
+    await sleep(requestDelayMs);
+    if (fault === "double") (await this.#forward(request)).resume();
     const answer = await this.#forward(request);
-    if (fault === "double") void this.#repeat(request);
-    if (fault === "delayReply") await this.#wait();
-    if (fault === "lose" || this.isOffline) {
+    if (fault === "repeatLater") void this.#repeat(request, requestDelayMs + replyDelayMs);
+    await sleep(replyDelayMs);
+    if (fault === "loseReply" || this.plan === OFFLINE) {
       answer.destroy();
       return void incoming.socket.destroy();
     }
-    if (fault === "cut") return this.#cut(answer, incoming, reply);
+    if (fault === "cut") return cut(answer, incoming, reply);
     reply.writeHead(answer.statusCode ?? 502, answer.headers);
     reply.flushHeaders();
     answer.on("error", () => reply.destroy());
@@ -98,20 +111,8 @@ export class FaultProxy {
     answer.pipe(reply);
   }
 
-  /** Sends the first half of the reply, and then ends the connection. */
-  async #cut(answer: IncomingMessage, incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
-    const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
-    const body = isStream ? Buffer.alloc(0) : await bodyOf(answer);
-    reply.writeHead(answer.statusCode ?? 502, answer.headers);
-    reply.write(body.subarray(0, Math.floor(body.length / 2)), () => {
-      answer.destroy();
-      incoming.socket.destroy();
-    });
-  }
-
-  /** Sends a request again, later and perhaps after others, and drops the reply. */
-  async #repeat(request: Request): Promise<void> {
-    await this.#wait();
+  async #repeat(request: Request, delayMs: number): Promise<void> {
+    await sleep(delayMs);
     try {
       (await this.#forward(request)).destroy();
     } catch {
@@ -119,18 +120,32 @@ export class FaultProxy {
     }
   }
 
-  #forward({ method, path, headers, body }: Request): Promise<IncomingMessage> {
+  #forward({ method, path, headers: { host: _host, ...headers }, body }: Request): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const { host } = new URL(this.options.target);
-      const forwarded = httpRequest(new URL(path, this.options.target), { method, headers: { ...headers, host } }, resolve);
+      const forwarded = httpRequest(new URL(path, this.stack), { method, headers }, resolve);
       forwarded.on("error", reject);
       forwarded.end(body);
     });
   }
 }
 
+/** Sends the first half of the reply, and then ends the connection. */
+async function cut(answer: IncomingMessage, incoming: IncomingMessage, reply: ServerResponse): Promise<void> {
+  const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
+  const body = isStream ? Buffer.alloc(0) : await bodyOf(answer);
+  reply.writeHead(answer.statusCode ?? 502, answer.headers);
+  reply.write(body.subarray(0, Math.floor(body.length / 2)), () => {
+    answer.destroy();
+    incoming.socket.destroy();
+  });
+}
+
 async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of message) parts.push(part as Buffer);
   return Buffer.concat(parts);
+}
+
+function sleep(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
 }

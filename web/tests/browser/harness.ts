@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { HAS_STACK, startStack, type Stack } from "../stack";
-import { startFaultProxy, type FaultProxy } from "./faults";
+import { FaultProxy } from "../fault-proxy";
 import { FOREIGN_BUCKET, Guard } from "./guard";
 import { startSite, type Site } from "./site";
 
@@ -55,7 +55,7 @@ export class Harness {
 
   /** Serves the page with a proxy before the stack that can lose requests. It ends with the test. */
   async proxy(): Promise<{ url: string; faults: FaultProxy }> {
-    const faults = await startFaultProxy(this.stack.url);
+    const faults = await FaultProxy.start(this.stack.url);
     const site = await startSite(faults.url, SITE);
     this.#closers.push(site, faults);
     for (const { url } of [site, faults]) this.guard.addOrigin(url);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_FAULTS, OFFLINE } from "./faults";
+import { NO_FAULTS, OFFLINE } from "../fault-proxy";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openPage, openPlain } from "./harness";
 import { expectEachOnceInOrder, readCells, readLog } from "./log";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { PANEL_NAMES } from "../../src/app/panel-names";
-import { OFFLINE } from "./faults";
+import { OFFLINE } from "../fault-proxy";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openList, openPage, openPlain } from "./harness";
 import { SheetPage } from "./sheet-page";

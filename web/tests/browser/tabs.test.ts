@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_FAULTS, type Fault } from "./faults";
+import { NO_FAULTS, type Fault } from "../fault-proxy";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openPlain } from "./harness";
 import { expectEachOnceInOrder, readCells, readLog } from "./log";
@@ -19,7 +19,7 @@ describeInBrowser("a tab that is killed", (harness) => {
     const killed = new SheetPage(await openPlain(harness, context, spreadsheet, proxy));
     await killed.goTo("A1");
     for (let edit = 1; edit <= EDITS; edit++) {
-      if (edit === 10) proxy.faults.plan = (method) => ({ fault: method === "POST" ? fault : "none", delayMs: 0 });
+      if (edit === 10) proxy.faults.plan = (method) => ({ fault: method === "POST" ? fault : "none" });
       await killed.page.keyboard.insertText(String(edit));
       await killed.page.keyboard.press("Enter");
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSheet, type OpenedSheet } from "../../../src/data/index";
-import { FaultProxy } from "../../fault-proxy";
+import { FaultProxy, NO_FAULTS, OFFLINE, randomFaults } from "../../fault-proxy";
 import { HAS_STACK, startStack, type Stack } from "../../stack";
 import { SeededRandom } from "../random";
 import * as support from "./support";
@@ -56,8 +56,10 @@ describe.skipIf(!HAS_STACK)("three clients over a proxy that makes faults", () =
 
   it.each(SEEDS)("converge with each other and with the command, each edit once and in order: seed %i", async (seed) => {
     const spreadsheet = await stack.create(`faults ${seed}`);
-    const proxy = new FaultProxy({ target: stack.url, seed });
-    const url = await proxy.start();
+    const proxy = await FaultProxy.start(stack.url);
+    const { url } = proxy;
+    const faulty = randomFaults(seed);
+    proxy.plan = faulty;
     const random = new SeededRandom(seed);
     const open = () => openSheet({ url, spreadsheet, getToken: () => stack.token });
     const sheets = await Promise.all([open(), open(), open()]);
@@ -73,12 +75,12 @@ describe.skipIf(!HAS_STACK)("three clients over a proxy that makes faults", () =
       made[index] = (made[index] ?? 0) + sheet.status.pending - before;
       if (random.below(4) === 0) sheets[random.below(sheets.length)]?.refresh();
       await new Promise((resolve) => setTimeout(resolve, random.below(40)));
-      if (step === EDITS / 2) proxy.isOffline = true;
-      if (step === EDITS / 2 + 10) proxy.isOffline = false;
+      if (step === EDITS / 2) proxy.plan = OFFLINE;
+      if (step === EDITS / 2 + 10) proxy.plan = faulty;
     }
     const faults = Object.entries(proxy.counts).filter(([kind, count]) => kind !== "none" && count > 0);
     expect(faults.length).toBeGreaterThan(3);
-    proxy.isFaulty = false;
+    proxy.plan = NO_FAULTS;
     await support.settle(stack, spreadsheet, sheets, 60_000);
     const cells = await support.expectSame(stack, spreadsheet, sheets);
     expect(cells.length).toBeGreaterThan(0);
@@ -94,6 +96,6 @@ describe.skipIf(!HAS_STACK)("three clients over a proxy that makes faults", () =
       expect((await sheet.unsentEdits()).setAside).toEqual([]);
       sheet.close();
     }
-    await proxy.stop();
+    await proxy.close();
   }, 120_000);
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { OpenedSheet } from "../../../src/data/index";
-import { FaultProxy } from "../../fault-proxy";
+import { FaultProxy, NO_FAULTS, OFFLINE } from "../../fault-proxy";
 import { HAS_STACK, startStack, type Stack } from "../../stack";
 import * as support from "./support";
 
@@ -30,12 +30,11 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 describe.skipIf(!HAS_STACK)("edits of others on a real stack", () => {
   beforeAll(async () => {
     stack = await startStack();
-    proxy = new FaultProxy({ target: stack.url, seed: 1 });
-    proxy.isFaulty = false;
-    url = await proxy.start();
+    proxy = await FaultProxy.start(stack.url);
+    url = proxy.url;
   }, 30_000);
   afterAll(async () => {
-    await proxy.stop();
+    await proxy.close();
     await stack.stop();
   });
   afterEach(() => {
@@ -60,11 +59,11 @@ describe.skipIf(!HAS_STACK)("edits of others on a real stack", () => {
     proxy.cutConnections();
     await stack.cellar("set", "A1", "after the cut", "-s", spreadsheet);
     await shownAfterMs(reader, "after the cut", 4_000);
-    proxy.isOffline = true;
+    proxy.plan = OFFLINE;
     proxy.cutConnections();
     for (const text of ["one", "two", "three"]) await stack.cellar("set", "A1", text, "B2", text, "-s", spreadsheet);
     await pause(300);
-    proxy.isOffline = false;
+    proxy.plan = NO_FAULTS;
     await shownAfterMs(reader, "three", 15_000);
     await support.expectSame(stack, spreadsheet, [reader]);
     await pause(2_500);
