@@ -10,7 +10,6 @@ const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 const MISSING = "00000000-0000-8000-8000-000000000000";
-const PANEL_LOAD_MS = 400;
 
 interface Violation {
   id: string;
@@ -90,7 +89,7 @@ class Tour {
       if (name === "Share") await this.look(page, "menu of the spreadsheet");
       await page.getByRole("menuitem", { name, exact: true }).click();
       await page.locator("aside.panel").getByRole("heading").first().waitFor();
-      await page.waitForTimeout(PANEL_LOAD_MS);
+      await expect.poll(() => page.locator("aside.panel").getByText("Loading…").count()).toBe(0);
       await this.look(page, `panel ${name}`);
     }
     await page.setViewportSize({ width: 390, height: 844 });

@@ -55,6 +55,8 @@ async function startServer(): Promise<[Server, string]> {
   return [server, `http://127.0.0.1:${typeof bound === "object" && bound ? bound.port : 0}/examples/fake.html`];
 }
 
+/** Waits until the timers of the page that end before have ended: a busy machine makes all of them late. */
+export const pause = (page: Page, waitMs: number) => page.evaluate((waitMs) => new Promise<void>((resolve) => setTimeout(resolve, waitMs)), waitMs);
 export const row = (page: Page, number: string) => page.locator(".row:visible .row-header", { hasText: new RegExp(`^${number}$`) });
 export const topRow = (page: Page) =>
   page.locator(".row:not(.frozen):visible .row-header").evaluateAll((all) => Math.min(...all.map((one) => Number(one.textContent))));

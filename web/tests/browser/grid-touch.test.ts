@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { goTo, hasBrowser, name, startGridBrowser, topRow, withGrid, type GridBrowser } from "./grid-page";
+import { goTo, hasBrowser, name, pause, startGridBrowser, topRow, withGrid, type GridBrowser } from "./grid-page";
 
 let chromium: GridBrowser;
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)("narrow screens and colors", { timeout: 60_000 }, (
     await touch("touchStart", 200, 300);
     await page.getByRole("menuitem", { name: "Copy" }).waitFor();
     await touch("touchEnd");
-    await page.waitForTimeout(200);
+    await pause(page, 200);
     expect(await page.getByRole("menu").count()).toBe(1);
     expect(await withGrid(page, (grid) => grid.source.log, null)).toEqual([]);
     expect(await page.locator(".editor.open").count()).toBe(0);
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)("narrow screens and colors", { timeout: 60_000 }, (
     expect(selected).toMatch(/^[AB]\d+$/);
     await page.keyboard.press("Escape");
     await page.touchscreen.tap(120, 400);
-    await page.waitForTimeout(700);
+    await pause(page, 700);
     expect(await page.getByRole("menu").count()).toBe(0);
     await expect.poll(() => name(page)).not.toBe(selected);
     await page.close();
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)("narrow screens and colors", { timeout: 60_000 }, (
     const touch = await touchOf(page);
     await touch("touchStart", 200, 600);
     for (let y = 590; y >= 300; y -= 10) await touch("touchMove", 200, y);
-    await page.waitForTimeout(700);
+    await pause(page, 700);
     await touch("touchEnd");
     expect(await topRow(page)).toBeGreaterThan(8);
     expect(await page.getByRole("menu").count()).toBe(0);

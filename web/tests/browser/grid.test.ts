@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { focused, formula, goTo, hasBrowser, LAST_ROW, name, row, startGridBrowser, topRow, withGrid, type GridBrowser } from "./grid-page";
+import { focused, formula, goTo, hasBrowser, LAST_ROW, name, pause, row, startGridBrowser, topRow, withGrid, type GridBrowser } from "./grid-page";
 
 let chromium: GridBrowser;
 
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     const view = (await page.locator(".viewport").boundingBox())!;
     expect(box.y + box.height).toBeLessThanOrEqual(view.y + view.height + 1);
     await page.mouse.move(200, 200);
-    await page.waitForTimeout(300);
+    await pause(page, 300);
     await page.mouse.wheel(0, -2_400);
     await row(page, String(2 ** 30 - 105)).waitFor();
     await page.mouse.wheel(0, 2_600);
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     const top = () => topRow(page);
     await expect.poll(top).toBeGreaterThan(1e8);
     await page.mouse.move(300, 300);
-    await page.waitForTimeout(400);
+    await pause(page, 400);
     const before = await top();
     await page.mouse.wheel(0, 240);
     await expect.poll(async () => (await top()) - before).toBe(10);
@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     await touch("touchEnd");
     await expect.poll(() => topRow(page)).toBeGreaterThanOrEqual(9);
     // The scrollbar of a long sheet is scaled; a finger is not, nor is its inertia.
-    await page.waitForTimeout(400);
+    await pause(page, 400);
     const difference = () =>
       page.locator(".scroller").evaluate((scroller) => {
         const shown = [...scroller.querySelectorAll<HTMLElement>(".row:not([hidden]) .row-header")].map((one) => Number(one.textContent));
@@ -229,7 +229,7 @@ describe.skipIf(!hasBrowser)("cellar-grid in Chromium", { timeout: 60_000 }, () 
     await page.keyboard.press("Control+f");
     await page.keyboard.type("station 5");
     await page.locator(".find-count", { hasText: "found" }).waitFor();
-    await page.waitForTimeout(300);
+    await pause(page, 300);
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     await page.evaluate(axe);
     const violations = () => page.evaluate(async () => {

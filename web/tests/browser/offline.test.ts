@@ -48,8 +48,9 @@ describeInBrowser("edits without a server", (harness) => {
     await expect.poll(async () => (await sheet.status()).pending).toBe(EDITS);
     await sheet.cell("1000").waitFor();
     expect(await readLog(harness.stack, spreadsheet)).toEqual([]);
+    const { loseRequest } = proxy.faults.counts;
     await page.reload();
-    await page.waitForTimeout(500);
+    await expect.poll(() => proxy.faults.counts.loseRequest).toBeGreaterThan(loseRequest);
     proxy.faults.plan = NO_FAULTS;
     await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 60_000 }).toBe(EDITS);
     await sheet.saved();

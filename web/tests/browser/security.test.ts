@@ -4,6 +4,7 @@ import { PANEL_NAMES } from "../../src/app/panel-names";
 import { OFFLINE } from "../fault-proxy";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openList, openPage, openPlain } from "./harness";
+import { pause } from "./grid-page";
 import { SheetPage } from "./sheet-page";
 import { storedText } from "./storage";
 
@@ -24,7 +25,8 @@ const HOSTILE_FORMULAS = [
 ];
 
 async function expectUnharmed(page: Page, requested: readonly string[]): Promise<void> {
-  await page.waitForTimeout(300);
+  // What a script would do later has been done by then.
+  await pause(page, 300);
   expect(await page.evaluate(() => "attacked" in globalThis)).toBe(false);
   expect(requested.filter((url) => url.includes("attack"))).toEqual([]);
   // Selectors of Playwright also search the shadow tree of the element.
