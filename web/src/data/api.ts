@@ -40,8 +40,8 @@ export class Api {
     return this.#get("/sheets", { at }, replies.decodeSheets, signal);
   }
 
-  async role(signal?: AbortSignal): Promise<wire.Role> {
-    return this.#get("/details", {}, replies.decodeRole, signal);
+  async details(signal?: AbortSignal): Promise<wire.DetailsReply> {
+    return this.#get("/details", {}, replies.decodeDetails, signal);
   }
 
   async entries(after: number, signal?: AbortSignal): Promise<wire.EntriesReply> {

@@ -25,6 +25,11 @@ export class BlockCache {
     return this.#blocks.get(blockKey(place));
   }
 
+  /** The blocks, the most recently used one first. */
+  get blocks(): Block[] {
+    return [...this.#blocks.values()].reverse();
+  }
+
   get hasResults(): boolean {
     return [...this.#blocks.values()].some((block) => block.hasResults);
   }

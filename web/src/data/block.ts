@@ -12,6 +12,11 @@ export interface BlockPlace {
   readonly columnBlock: number;
 }
 
+export interface BlockContents {
+  cells: [number, StoredCell][];
+  loaded: Int32Array;
+}
+
 const ALL_COLUMNS = -1;
 
 export function blockKey({ sheet, rowBlock, columnBlock }: BlockPlace): string {
@@ -84,6 +89,18 @@ export class Block {
       for (let column = this.firstColumn; column < this.firstColumn + BLOCK_COLUMNS; column += 1) {
         if (this.isLoaded(row, column)) visit(row, column, this.get(row, column));
       }
+    }
+  }
+
+  /** The cells by their number in the block, and the loaded columns of each row. */
+  get contents(): BlockContents {
+    return { cells: [...this.#cells], loaded: this.#loaded };
+  }
+
+  restore({ cells, loaded }: BlockContents): void {
+    this.#loaded.set(loaded);
+    for (const [index, cell] of cells) {
+      this.set(this.firstRow + Math.floor(index / BLOCK_COLUMNS), this.firstColumn + (index % BLOCK_COLUMNS), cell);
     }
   }
 

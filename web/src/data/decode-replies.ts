@@ -145,9 +145,12 @@ export function decodeTrace(value: unknown): CellTrace {
   return { precedents, dependents: listOf(fields.dependents, "dependents", decodeTracedCell) };
 }
 
-export function decodeRole(value: unknown): wire.Role {
-  const { role } = fieldsOf(value, "the details");
-  // A caller without a role may still read what a cached permission allows.
-  if (role === undefined || role === null) return "viewer";
-  return oneOf(role, ["viewer", "editor", "owner"], "role");
+export function decodeDetails(value: unknown): wire.DetailsReply {
+  const fields = fieldsOf(value, "the details");
+  const status = fields.status;
+  return withoutAbsent<wire.DetailsReply>({
+    // A caller without a role may still read what a cached permission allows.
+    role: oneOf(fields.role ?? "viewer", ["viewer", "editor", "owner"] as const, "role"),
+    readOnlyReason: status === "archived" || status === "deleted" ? `The spreadsheet is ${status}` : undefined,
+  });
 }

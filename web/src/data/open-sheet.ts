@@ -26,6 +26,8 @@ export interface OpenOptions {
   fetch?: typeof fetch;
   /** Opens the state at an earlier position or time, such as `0.42` or `2026-11-24T00:14Z`, read-only. */
   at?: At;
+  /** Whether the last cells are stored in the browser, and shown at the next opening until the server answers. True by default. */
+  keepsCells?: boolean;
   store?: OutboxStore;
   hints?: readonly HintSource[];
   random?: Random;
@@ -41,7 +43,7 @@ export interface UnsentEdits {
 export interface OpenedSheet extends SheetSource {
   /** Returns the edits that the server does not have for certain, for a download as JSON. */
   unsentEdits(): Promise<UnsentEdits>;
-  /** Checks for news now. */
+  /** Checks for news and sends the edits that wait, now. */
   refresh(): void;
 }
 
@@ -55,13 +57,17 @@ interface Parts {
   live: LiveUpdates;
 }
 
-/** Creates the outbox and holds the lock of its client. Returns a function that releases it. */
-function startOutbox({ api, store, scope, random, now, source, live }: Parts): () => void {
+interface HeldLock {
+  release: () => void;
+}
+
+/** Creates the outbox and holds the lock of its client. */
+function startOutbox({ api, store, scope, random, now, source, live }: Parts): HeldLock {
   const locks = lockManager();
-  let release: () => void = () => undefined;
+  const held: HeldLock = { release: () => undefined };
   const holdLock = (client: string) => {
-    release();
-    release = holdClientLock(locks, client);
+    held.release();
+    held.release = holdClientLock(locks, client);
   };
   const { session } = source;
   const events: OutboxEvents = {
@@ -78,7 +84,19 @@ function startOutbox({ api, store, scope, random, now, source, live }: Parts): (
   };
   session.outbox = new Outbox({ api, store, scope, random, now, events });
   holdLock(session.outbox.client);
-  return () => release();
+  void session.outbox.probe();
+  return held;
+}
+
+/** Shows the cells of the last opening if the server has not answered yet. Returns whether it did, and a function that ends to store them. */
+async function startKeeper(parts: Parts, held: HeldLock): Promise<{ isShown: boolean; end: () => void }> {
+  const { source, scope, now, store } = parts;
+  const { CellKeeper, continueClosedTab } = await laterParts();
+  const keeper = new CellKeeper({ session: source.session, scope, now, subscribe: source.subscribe });
+  const isShown = await keeper.show();
+  const locks = lockManager();
+  if (isShown && locks !== undefined) await continueClosedTab({ source, scope, store, locks }, held).catch(() => undefined);
+  return { isShown, end: () => keeper.end() };
 }
 
 /** Sends the edits of closed tabs, now and from time to time. Returns a function that ends it. */
@@ -151,16 +169,20 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
-  const releaseLock = startOutbox(parts);
-  await live.start();
+  const held = startOutbox(parts);
+  const started = live.start();
+  const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
+  const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
+  await Promise.race(shown === undefined ? [started] : [started, shown]);
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();
+    void keeper?.then((kept) => kept?.end());
     source.close();
     live.close();
     session.outbox.close();
     session.close();
-    releaseLock();
+    held.release();
     // A store that the caller passed may be in use elsewhere.
     if (options.store === undefined) store.close();
   };

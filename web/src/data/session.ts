@@ -1,18 +1,20 @@
 /** Keeps the displayed state, the outbox and the server in step. */
 
-import { AbortedError, isTransient, messageOf, ProblemError } from "./api-error";
+import { AbortedError, isRefusal, isTransient, messageOf, ProblemError } from "./api-error";
 import type { Api } from "./api";
 import type { PollEvent } from "./backoff";
 import type { Outbox } from "./outbox";
 import type { StoredEdit } from "./outbox-store";
 import { decodeOperation } from "./decode-operation";
-import { Follower } from "./follower";
+import { Follower, type CatchUp } from "./follower";
 import { UndoHistory } from "./history";
 import { OwnEntries } from "./own-edits";
 import { RecentEdits, type RecentEdit } from "./recent-edits";
 import type { Range, SheetChange } from "./types";
 import { View } from "./view";
-import type { Entry, MutationResult, Role } from "./wire";
+import type { KeptState } from "./canonical";
+import { MAX_ENTRIES_AFTER_STORED } from "./limits";
+import type { Entry, MutationResult, Role, SheetsReply } from "./wire";
 
 export interface SessionEvents {
   emit(change: SheetChange): void;
@@ -33,14 +35,23 @@ export class Session {
   readonly #abort = new AbortController();
   outbox!: Outbox;
   role: Role = "viewer";
+  /** Why nobody can edit at present. */
+  readOnlyReason: string | undefined;
   isOnline = false;
   isOpen = false;
+  /** Whether the server has confirmed the state, so that it is not only a stored one. */
+  isConfirmed = false;
+  /** Whether the server refused to show the spreadsheet. */
+  isRefused = false;
+  /** Whether the server did not answer the last time. */
+  hasFailed = false;
   problem: string | null = null;
   /** Why the server rejected an edit, until the next edit. */
   rejection: string | null = null;
   /** Answered edits and their positions, shown until their entries are read. */
   readonly #answered = new Map<number, number>();
   #mustReload = true;
+  #mustReadDetails = true;
   #mustReloadSheets = false;
   #mustRestart = false;
 
@@ -58,8 +69,9 @@ export class Session {
   /** Reads what is new. Never throws. */
   async check(): Promise<PollEvent> {
     try {
+      await this.#readDetails();
       const event = this.#mustReload ? await this.#reload() : await this.#catchUp();
-      this.isOnline = true;
+      [this.isOnline, this.isRefused, this.hasFailed] = [true, false, false];
       this.problem = null;
       this.events.emit({ kind: "status" });
       return event;
@@ -67,6 +79,33 @@ export class Session {
       if (!(error instanceof AbortedError)) this.noteFailure(error);
       return "failed";
     }
+  }
+
+  /** Shows cells that were stored earlier, unless the server was faster. They are confirmed later. */
+  restore(state: KeptState): boolean {
+    if (this.isOpen || this.isRefused || this.#abort.signal.aborted) return false;
+    this.view.canonical.restore(state);
+    this.role = state.role;
+    this.isOpen = true;
+    this.#showAll();
+    return true;
+  }
+
+  /** The role may have changed, or the spreadsheet may have been archived. */
+  expectNewDetails(): void {
+    this.#mustReadDetails = true;
+  }
+
+  async #readDetails(): Promise<void> {
+    if (!this.#mustReadDetails) return;
+    const { role, readOnlyReason } = await this.api.details(this.#abort.signal);
+    [this.role, this.readOnlyReason, this.#mustReadDetails] = [role, readOnlyReason, false];
+  }
+
+  #showAll(): void {
+    this.view.rebuild();
+    this.events.emit({ kind: "sheets" });
+    this.events.cacheChanged();
   }
 
   /** Notes a position that the server announced. Returns whether it is news. */
@@ -79,37 +118,68 @@ export class Session {
     // A server that answers with a problem is online, but cannot be used as it is.
     this.isOnline = error instanceof ProblemError && !isTransient(error);
     this.problem = this.isOnline || !isTransient(error) ? messageOf(error) : null;
+    this.hasFailed = true;
+    this.isRefused = error instanceof ProblemError && isRefusal(error);
+    if (this.isRefused && this.isOpen && !this.isConfirmed) this.#hideStored();
     this.events.emit({ kind: "status" });
   }
 
+  /** Who lost access must not see the cells of the last opening. */
+  #hideStored(): void {
+    this.view.canonical.reset({ sheets: [], nextSheet: 1, names: [], position: 0, incarnation: 0 });
+    [this.isOpen, this.#mustReload] = [false, true];
+    this.#showAll();
+  }
+
   async #catchUp(): Promise<PollEvent> {
-    const before = this.view.canonical.position;
-    const result = await this.#follower.catchUp(this.#abort.signal).finally(() => {
-      // Once for all entries: each would start loads that the next one makes useless.
-      if (this.view.canonical.position !== before) this.events.cacheChanged();
-      this.events.edited(this.#recent.take());
-    });
+    const result = await this.#follow();
     if (result === "reload") return this.#reload();
     if (this.#mustReloadSheets) await this.#reloadSheets();
     return result === "changed" ? "active" : "quiet";
   }
 
+  #follow(): Promise<CatchUp> {
+    const before = this.view.canonical.position;
+    return this.#follower.catchUp(this.#abort.signal).finally(() => {
+      // Once for all entries: each would start loads that the next one makes useless.
+      if (this.view.canonical.position !== before) this.events.cacheChanged();
+      this.events.edited(this.#recent.take());
+    });
+  }
+
   async #reload(): Promise<PollEvent> {
     this.#mustReload = true;
-    const signal = this.#abort.signal;
-    const isFirst = !this.isOpen;
-    if (isFirst) this.role = await this.api.role(signal);
     const { canonical } = this.view;
-    const reply = await this.api.sheets(undefined, signal);
-    canonical.reset(reply);
-    this.isOpen = true;
-    this.#mustReload = false;
+    const reply = await this.api.sheets(undefined, this.#abort.signal);
+    const isContinued = await this.#continueStored(reply);
+    const wasOpen = this.isOpen;
+    if (!isContinued) canonical.reset(reply);
+    [this.isOpen, this.isConfirmed, this.#mustReload] = [true, true, false];
     // The entries in between were not read, so pending edits cannot be placed any more.
-    if (this.#mustRestart || !isFirst) await this.#restart();
-    this.view.rebuild();
-    this.events.emit({ kind: "sheets" });
-    this.events.cacheChanged();
+    if (this.#mustRestart || (wasOpen && !isContinued)) await this.#restart();
+    this.#showAll();
+    if (isContinued && this.#mustReloadSheets) await this.#reloadSheets();
     return "active";
+  }
+
+  /** Applies the entries after a stored state, if one is shown. Returns whether it is the newest one then. */
+  async #continueStored(reply: SheetsReply): Promise<boolean> {
+    const { canonical } = this.view;
+    const isStored = this.isOpen && !this.isConfirmed;
+    if (!isStored || this.#mustRestart || !this.#mayContinueWith(reply)) return false;
+    if (reply.position === canonical.position) {
+      canonical.setSheets(reply);
+      return true;
+    }
+    this.#follower.announced = reply.position;
+    return (await this.#follow()) !== "reload";
+  }
+
+  #mayContinueWith({ position, incarnation }: SheetsReply): boolean {
+    const { canonical } = this.view;
+    const gap = position - canonical.position;
+    if (incarnation !== canonical.incarnation || gap < 0) return false;
+    return gap <= MAX_ENTRIES_AFTER_STORED || this.outbox.queued.length > 0;
   }
 
   /** Continues as a new client. The outbox sets aside edits that the server may have. */

@@ -103,14 +103,18 @@ export class Source {
     const oldest = outbox.queued[0];
     const lost = outbox.lost.length > 0 ? LOST_EDITS : null;
     const problem = this.#inputProblem ?? session.rejection ?? session.problem ?? outbox.sendProblem ?? lost;
-    return {
+    const isConnecting = session.isOpen && !session.isConfirmed && !session.hasFailed;
+    return withoutAbsent<SheetStatus>({
       position: positionText(view.canonical.position),
       pending,
       oldestPendingMs: oldest === undefined ? null : Math.max(0, this.options.now() - oldest.createdMs),
       isOnline: session.isOnline && !outbox.isUnreachable,
       role: session.role,
+      isConnecting: isConnecting || undefined,
+      isMemoryOnly: outbox.isMemoryOnly || undefined,
+      readOnlyReason: session.readOnlyReason,
       problem: problem ?? (outbox.isMemoryOnly && pending > 0 ? IN_MEMORY_ONLY : null),
-    };
+    });
   }
 
   /** Reports each author once. */
@@ -125,6 +129,13 @@ export class Source {
 
   #emitCells(sheet: number, ranges: Range[], author?: string): void {
     if (sheet === this.sheet && ranges.length > 0) this.emit(withoutAbsent<SheetChange>({ kind: "cells", ranges, author }));
+  }
+
+  /** Checks for news and sends the edits that wait, now. */
+  refresh(): void {
+    this.session.expectNewDetails();
+    void this.session.outbox.flush();
+    this.live.wake();
   }
 
   close(): void {
@@ -149,6 +160,8 @@ export class Source {
   }
 
   #load(previous: Range | null): void {
+    // What a stored state does not have is loaded when the server has confirmed the state.
+    if (!this.session.isConfirmed && this.session.isOpen) return;
     const { sheet } = this;
     const shown = this.#range ?? clampRange(boundsOf([]));
     const range = sourceRange(shown, (row, column) => this.session.view.source(sheet, row, column));
@@ -180,6 +193,7 @@ export class Source {
   edit(operation: Operation): void {
     const { session } = this;
     if (!session.isOpen) return this.#refuse("The spreadsheet is not loaded yet");
+    if (session.readOnlyReason !== undefined) return this.#refuse(session.readOnlyReason);
     if (session.role === "viewer") return this.#refuse("You may view this spreadsheet, but not edit it");
     if (session.view.pending.length + this.#unshown.length >= MAX_PENDING_EDITS) {
       return this.#refuse(`${MAX_PENDING_EDITS} edits wait for the server; try again when it responds`);
