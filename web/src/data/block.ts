@@ -12,11 +12,6 @@ export interface BlockPlace {
   readonly columnBlock: number;
 }
 
-export interface BlockContents {
-  cells: [number, StoredCell][];
-  loaded: Int32Array;
-}
-
 const ALL_COLUMNS = -1;
 
 export function blockKey({ sheet, rowBlock, columnBlock }: BlockPlace): string {
@@ -93,15 +88,8 @@ export class Block {
   }
 
   /** The cells by their number in the block, and the loaded columns of each row. */
-  get contents(): BlockContents {
-    return { cells: [...this.#cells], loaded: this.#loaded };
-  }
-
-  restore({ cells, loaded }: BlockContents): void {
-    this.#loaded.set(loaded);
-    for (const [index, cell] of cells) {
-      this.set(this.firstRow + Math.floor(index / BLOCK_COLUMNS), this.firstColumn + (index % BLOCK_COLUMNS), cell);
-    }
+  get contents(): { cells: ReadonlyMap<number, StoredCell>; loaded: Int32Array } {
+    return { cells: this.#cells, loaded: this.#loaded };
   }
 
   #index(row: number, column: number): number {

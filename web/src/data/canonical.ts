@@ -1,6 +1,6 @@
 /** The state of the spreadsheet at one position of the log, as far as it is loaded. */
 
-import type { Block, StoredCell } from "./block";
+import type { StoredCell } from "./block";
 import { BlockCache } from "./block-cache";
 import { extentAfter } from "./overlay";
 import { committedOf } from "./pending";
@@ -10,7 +10,7 @@ import { addedSheetOf, changesTabs, tabsAfter } from "./tabs";
 import { displayText } from "./text";
 import type { Range, SheetInfo } from "./types";
 import { withoutAbsent } from "./decode";
-import type { CellEdit, Entry, Operation, Role, SheetsReply } from "./wire";
+import type { CellEdit, Entry, Operation, SheetsReply } from "./wire";
 
 /** What an entry changed. */
 export interface EntryEffect {
@@ -19,15 +19,6 @@ export interface EntryEffect {
   sheets: boolean;
   /** The changed cells by sheet; null if they are not known. */
   cells: { sheet: number; range: Range }[] | null;
-}
-
-/** A state at one position, as it is stored for the next opening. */
-export interface KeptState extends SheetsReply {
-  role: Role;
-  endsSegment: boolean | undefined;
-  fullExtents: readonly number[];
-  /** The most recently used one is first. */
-  blocks: readonly Block[];
 }
 
 export class CanonicalState {
@@ -55,14 +46,6 @@ export class CanonicalState {
     this.changedAt = reply.position;
     this.incarnation = reply.incarnation;
     this.endsSegment = undefined;
-  }
-
-  /** Replaces everything with a state that was stored. */
-  restore({ sheets, nextSheet, names, fullExtents, position, incarnation, endsSegment, blocks }: KeptState): void {
-    this.reset({ sheets, nextSheet, names, position, incarnation });
-    this.endsSegment = endsSegment;
-    for (const sheet of fullExtents) this.fullExtents.add(sheet);
-    for (const block of [...blocks].reverse()) this.cache.put(block);
   }
 
   /** Sets the list of sheets. Its used ranges do not contain the cells that formulas fill. */

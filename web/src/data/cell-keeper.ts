@@ -1,6 +1,6 @@
 /** Shows the cells of the last opening until the server answers, and stores those that are shown. */
 
-import { blockRecord, decodeState, fittingBlocks, stateRecord, type BlockRecord } from "./kept-cells";
+import { blockRecord, decodeState, fittingBlocks, restoreState, stateRecord, type BlockRecord } from "./kept-cells";
 import { CellDatabase } from "./cell-database";
 import { UNKNOWN_IDENTITY } from "./identity";
 import { MAX_STORED_BYTES_PER_SPREADSHEET } from "./limits";
@@ -8,9 +8,9 @@ import type { OutboxScope } from "./outbox-context";
 import type { Session } from "./session";
 import type { SheetChange } from "./types";
 
-const STORE_DELAY_MS = 1_000;
+const STORE_DELAY_MS = 300;
 /** Edits of others must not rewrite everything again and again. */
-const STORE_INTERVAL_MS = 5_000;
+const STORE_INTERVAL_MS = 2_000;
 const MAX_IDLE_WAIT_MS = 2_000;
 
 export interface KeeperContext {
@@ -45,7 +45,8 @@ export class CellKeeper {
     try {
       const record = await this.#database.read(this.#key);
       if (record === undefined || this.#isEnded) return false;
-      const isShown = this.context.session.restore(decodeState(record));
+      const state = decodeState(record);
+      const isShown = this.context.session.restore(state.role, (canonical) => restoreState(canonical, state));
       if (isShown) void this.#database.touch(this.#key, this.context.now()).catch(() => undefined);
       return isShown;
     } catch {

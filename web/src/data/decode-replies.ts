@@ -4,7 +4,7 @@ import { cellValueOf, fieldsOf, integerOf, listOf, oneOf, optionalInteger, optio
 import { optionalText, textOf, withoutAbsent } from "./decode";
 import { decodeEntry, decodeSpans } from "./decode-operation";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
-import type { CellTrace, Extent, SheetRange } from "./types";
+import type { Extent } from "./types";
 import type * as wire from "./wire";
 
 function decodeExtent(value: unknown): Extent {
@@ -116,33 +116,6 @@ export function decodeAppend(value: unknown): wire.AppendReply {
   const fields = fieldsOf(value, "the reply to an append");
   const results = listOf(fields.results, "results", decodeResult);
   return { results, head: integerOf(fields.head, "head") };
-}
-
-/** Returns the rectangle of rows and columns. A whole column has all rows that a sheet can have. */
-function decodeArea(value: unknown): SheetRange {
-  const fields = fieldsOf(value, "an area");
-  const rows = fieldsOf(fields.rows, "the rows of an area");
-  const columns = fieldsOf(fields.columns, "the columns of an area");
-  return {
-    sheet: integerOf(fields.sheet, "the sheet of an area"),
-    firstRow: integerOf(rows.first, "the first row of an area", MAX_ROWS),
-    rowCount: integerOf(rows.count, "the number of rows of an area", MAX_ROWS),
-    firstColumn: integerOf(columns.first, "the first column of an area", MAX_COLUMNS),
-    columnCount: integerOf(columns.count, "the number of columns of an area", MAX_COLUMNS),
-  };
-}
-
-function decodeTracedCell(value: unknown): SheetRange {
-  const fields = fieldsOf(value, "a traced cell");
-  const firstRow = integerOf(fields.row, "a row", MAX_ROWS - 1);
-  const firstColumn = integerOf(fields.column, "a column", MAX_COLUMNS - 1);
-  return { sheet: integerOf(fields.sheet, "a sheet"), firstRow, rowCount: 1, firstColumn, columnCount: 1 };
-}
-
-export function decodeTrace(value: unknown): CellTrace {
-  const fields = fieldsOf(value, "the trace of a cell");
-  const precedents = listOf(fields.precedents, "precedents", decodeArea);
-  return { precedents, dependents: listOf(fields.dependents, "dependents", decodeTracedCell) };
 }
 
 export function decodeDetails(value: unknown): wire.DetailsReply {

@@ -1,11 +1,11 @@
 /** Writes a state as records of a database, and reads it back. */
 
-import { Block, type BlockContents, type StoredCell } from "./block";
-import type { CanonicalState, KeptState } from "./canonical";
+import { Block, type StoredCell } from "./block";
+import type { CanonicalState } from "./canonical";
 import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalText, textOf, withoutAbsent } from "./decode";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_COLUMNS, MAX_ROWS, MAX_STORED_BYTES_PER_SPREADSHEET } from "./limits";
 import type { SheetInfo } from "./types";
-import type { Role } from "./wire";
+import type { Role, SheetsReply } from "./wire";
 
 /** A state of another version is not read. */
 const VERSION = 1;
@@ -37,6 +37,23 @@ export interface StateRecord {
   blocks: BlockRecord[];
 }
 
+/** A state that was read. */
+export interface KeptState extends SheetsReply {
+  role: Role;
+  endsSegment: boolean | undefined;
+  fullExtents: readonly number[];
+  /** The most recently used one is first. */
+  blocks: readonly Block[];
+}
+
+/** Replaces everything with a state that was stored. */
+export function restoreState(canonical: CanonicalState, state: KeptState): void {
+  canonical.reset(state);
+  canonical.endsSegment = state.endsSegment;
+  for (const sheet of state.fullExtents) canonical.fullExtents.add(sheet);
+  for (const block of [...state.blocks].reverse()) canonical.cache.put(block);
+}
+
 export function bytesOf({ cells }: BlockRecord): number {
   return cells.length + BLOCK_BYTES;
 }
@@ -45,7 +62,7 @@ export function bytesOf({ cells }: BlockRecord): number {
 export function blockRecord(block: Block): BlockRecord {
   const { place, isOutdated } = block;
   const { cells, loaded } = block.contents;
-  const shown = isOutdated ? cells.map(([index, cell]) => [index, isResult(cell) ? { ...cell, stale: true } : cell]) : cells;
+  const shown = [...cells].map(([index, cell]) => [index, isOutdated && isResult(cell) ? { ...cell, stale: true } : cell]);
   const bytes = new TextEncoder().encode(JSON.stringify(shown));
   return { ...place, isOutdated, loaded: Int32Array.from(loaded), cells: bytes };
 }
@@ -115,12 +132,15 @@ function decodeBlock(value: unknown): Block {
     rowBlock: integerOf(fields.rowBlock, "a block", MAX_ROWS / BLOCK_ROWS - 1),
     columnBlock: integerOf(fields.columnBlock, "a block", MAX_COLUMNS / BLOCK_COLUMNS - 1),
   });
-  block.restore({ loaded, cells: listOf(JSON.parse(new TextDecoder().decode(cells)), "cells", decodeCell) });
+  for (const [index, cell] of listOf(JSON.parse(new TextDecoder().decode(cells)), "cells", decodeCell)) {
+    block.set(block.firstRow + Math.floor(index / BLOCK_COLUMNS), block.firstColumn + (index % BLOCK_COLUMNS), cell);
+  }
+  block.contents.loaded.set(loaded);
   block.isOutdated = fields.isOutdated === true;
   return block;
 }
 
-function decodeCell(item: unknown): BlockContents["cells"][number] {
+function decodeCell(item: unknown): [number, StoredCell] {
   const [index, value] = Array.isArray(item) ? item : [];
   const fields = fieldsOf(value, "a stored cell");
   const cell = withoutAbsent<StoredCell>({

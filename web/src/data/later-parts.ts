@@ -4,4 +4,6 @@ export { continueClosedTab } from "./closed-tab";
 export { openPastSheet } from "./past-sheet";
 export { PokeStream } from "./pokes";
 export { recoverAbandoned } from "./recovery";
+export { traceCell } from "./trace";
+export { unsentEditsOf } from "./unsent-edits";
 export { redoLast, undoLast } from "./undo";

@@ -143,15 +143,6 @@ function lockManager(): LockManager | undefined {
   return (globalThis.navigator as Navigator | undefined)?.locks;
 }
 
-async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdits> {
-  const { outbox } = source.session;
-  const stored = await store.setAsideEdits().catch((): SetAsideEdit[] => []);
-  const isOwn = ({ stack, spreadsheet, identity }: SetAsideEdit) =>
-    stack === scope.stack && spreadsheet === scope.spreadsheet && identity === scope.identity;
-  const byKey = new Map(outbox.lost.concat(stored.filter(isOwn)).map((edit) => [`${edit.client}:${edit.id}`, edit]));
-  return { pending: outbox.queued, setAside: [...byKey.values()] };
-}
-
 /**
  * Opens a spreadsheet. Resolves after the first attempt to load it, also if that fails: `status`
  * then has the problem, and further attempts follow.
@@ -186,5 +177,11 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
     // A store that the caller passed may be in use elsewhere.
     if (options.store === undefined) store.close();
   };
-  return sheetInterface(source, { unsentEdits: () => unsentEditsOf(parts), end });
+  const { outbox } = session;
+  const unsentEdits = () =>
+    laterParts().then(
+      ({ unsentEditsOf }) => unsentEditsOf(parts),
+      () => ({ pending: outbox.queued, setAside: outbox.lost }),
+    );
+  return sheetInterface(source, { unsentEdits, end });
 }

@@ -8,11 +8,14 @@ import type { StoredEdit } from "./outbox-store";
 import { decodeOperation } from "./decode-operation";
 import { Follower, type CatchUp } from "./follower";
 import { UndoHistory } from "./history";
+import { Moves } from "./moves";
 import { OwnEntries } from "./own-edits";
+import { committedOf } from "./pending";
+import { axisChangeOf } from "./space-map";
 import { RecentEdits, type RecentEdit } from "./recent-edits";
-import type { Range, SheetChange } from "./types";
+import type { LayoutShift, Range, SheetChange } from "./types";
 import { View } from "./view";
-import type { KeptState } from "./canonical";
+import type { CanonicalState } from "./canonical";
 import { MAX_ENTRIES_AFTER_STORED } from "./limits";
 import type { Entry, MutationResult, Role, SheetsReply } from "./wire";
 
@@ -22,6 +25,8 @@ export interface SessionEvents {
   cells(sheet: number, ranges: Range[]): void;
   /** Others edited cells. Called once for all entries that arrive together. */
   edited(edits: readonly RecentEdit[]): void;
+  /** Rows or columns of the display moved. Without shifts, any cell may be elsewhere. */
+  moved(sheet: number, shifts: readonly LayoutShift[]): void;
   /** The cache changed: blocks may have to be loaded again. */
   cacheChanged(): void;
 }
@@ -30,6 +35,7 @@ export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
+  readonly #moves = new Moves(this.view);
   readonly #recent = new RecentEdits();
   readonly #follower: Follower;
   readonly #abort = new AbortController();
@@ -54,6 +60,7 @@ export class Session {
   #mustReadDetails = true;
   #mustReloadSheets = false;
   #mustRestart = false;
+  #mustReport = false;
 
   constructor(
     readonly api: Api,
@@ -82,10 +89,10 @@ export class Session {
   }
 
   /** Shows cells that were stored earlier, unless the server was faster. They are confirmed later. */
-  restore(state: KeptState): boolean {
+  restore(role: Role, fill: (canonical: CanonicalState) => void): boolean {
     if (this.isOpen || this.isRefused || this.#abort.signal.aborted) return false;
-    this.view.canonical.restore(state);
-    this.role = state.role;
+    fill(this.view.canonical);
+    this.role = role;
     this.isOpen = true;
     this.#showAll();
     return true;
@@ -197,6 +204,10 @@ export class Session {
     const ownership = this.#own.ownershipOf(entry, this.outbox.attempted);
     if (ownership === "unknown") return false;
     const { canonical } = this.view;
+    for (const operation of entry.mutations.flatMap(committedOf)) {
+      const change = axisChangeOf(operation);
+      if (change !== undefined) this.#noteMove(() => this.#moves.add(change));
+    }
     const effect = canonical.apply(entry);
     this.view.noteEntry(entry, ownership === "own");
     this.#recent.add(entry, ownership === "own");
@@ -215,11 +226,32 @@ export class Session {
   #confirm(id: number): void {
     this.#answered.delete(id);
     // Usually its entry has removed it already.
+    this.remove(id);
+  }
+
+  /** Removes a pending edit from the display. */
+  remove(id: number): void {
+    const op = this.view.pending.find((edit) => edit.id === id)?.op;
+    const change = op && axisChangeOf(op);
+    if (change !== undefined) this.#noteMove(() => this.#moves.begin(change.sheet));
     this.view.remove(id);
   }
 
+  /** Entries that arrive together are reported together: after all of them, and before the next frame. */
+  #noteMove(note: () => void): void {
+    if (!this.#mustReport) queueMicrotask(() => this.#reportMoves());
+    this.#mustReport = true;
+    note();
+  }
+
+  #reportMoves(): void {
+    this.#mustReport = false;
+    for (const { sheet, shifts } of this.#moves.take()) this.events.moved(sheet, shifts);
+  }
+
   #emitEffect(effect: ReturnType<View["canonical"]["apply"]>): void {
-    const hasMoves = effect.moves || this.view.pending.some(({ op }) => "spans" in op || "before" in op);
+    const hasMoves = this.view.pending.some(({ op }) => "spans" in op || "before" in op);
+    // What moved with the entry is reported with the shifts.
     if (hasMoves || effect.cells === null) this.events.emit({ kind: "layout" });
     else for (const { sheet, range } of effect.cells) this.events.cells(sheet, [range]);
   }
@@ -242,7 +274,7 @@ export class Session {
     const { position: known } = this.view.canonical;
     for (const result of results) {
       this.history.answer(result);
-      if (result.position === undefined || result.position <= known) this.view.remove(result.id);
+      if (result.position === undefined || result.position <= known) this.remove(result.id);
       else this.#answered.set(result.id, result.position);
       if (result.rejection !== undefined) this.rejection = result.rejection;
     }

@@ -8,6 +8,7 @@ import { IN_MEMORY_ONLY, LOST_EDITS } from "./edit-problems";
 import { cellsOperations, deletion, insertion } from "./edits";
 import { withoutAbsent } from "./decode";
 import { MAX_PENDING_EDITS } from "./limits";
+import { laterParts } from "./later";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader } from "./loader";
@@ -48,6 +49,11 @@ export class Source {
       emit: this.emit,
       cells: (sheet, ranges) => this.#emitCells(sheet, ranges),
       edited: (edits) => this.#emitEdits(edits),
+      moved: (sheet, shifts) => {
+        if (sheet !== this.sheet) return;
+        if (shifts.length === 0) this.emit({ kind: "layout" });
+        for (const shift of shifts) this.emit({ kind: "layout", ...shift });
+      },
       cacheChanged: () => this.#reload(),
     });
     const events = {
@@ -75,7 +81,8 @@ export class Source {
   /** Traces a cell at the newest position. A sheet that only this client knows has no formulas of others. */
   async trace(row: number, column: number): Promise<CellTrace> {
     const info = this.session.view.canonical.info(this.sheet);
-    return info === undefined ? { precedents: [], dependents: [] } : this.session.api.trace(info.name, row, column);
+    if (info === undefined) return { precedents: [], dependents: [] };
+    return (await laterParts()).traceCell(this.session.api, info.name, row, column);
   }
 
   /** Number for a new sheet. */
