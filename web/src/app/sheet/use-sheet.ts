@@ -4,7 +4,6 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preac
 import { AbortedError, isTransient } from "../../data/api-error";
 import { openSheet, type OpenedSheet } from "../../data/index";
 import type { SheetStatus } from "../../data/types";
-import { IN_MEMORY_ONLY } from "../../data/edit-problems";
 import { readDetails, type Spreadsheet } from "../../stack/details";
 import type { SheetRoute } from "../routes";
 import type { StackAccess } from "../stack-access";
@@ -125,13 +124,10 @@ export function useStatus(source: OpenedSheet): SheetStatus {
 export function useUnsavedWarning(source: OpenedSheet): void {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (source.status.pending > 0 && isMemoryOnly(source)) event.preventDefault();
+      const { pending, isMemoryOnly } = source.status;
+      if (pending > 0 && isMemoryOnly === true) event.preventDefault();
     };
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);
   }, [source]);
-}
-
-function isMemoryOnly(source: OpenedSheet): boolean {
-  return source.status.problem === IN_MEMORY_ONLY;
 }
