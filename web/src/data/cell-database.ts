@@ -4,10 +4,9 @@
  */
 
 import { Database, type StoreOf } from "./database";
+import { CELL_DATABASE } from "./forget-cells";
 import { bytesOf, mergedRecord, type StateRecord } from "./kept-cells";
 import { MAX_STORED_BYTES, MAX_STORED_SPREADSHEETS } from "./limits";
-
-export const CELL_DATABASE = "cellar-cells";
 
 /** What is known of a state without reading its cells. */
 interface Usage {

@@ -29,7 +29,6 @@ export class Moves {
 
   /** Adds a change of the server's cells. */
   add({ sheet, axis, map }: AxisChange): void {
-    this.begin(sheet);
     const now = this.#maps.get(sheet)?.now;
     if (now !== undefined) now[axis] = now[axis].then(map);
   }

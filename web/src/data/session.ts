@@ -8,10 +8,10 @@ import type { StoredEdit } from "./outbox-store";
 import { decodeOperation } from "./decode-operation";
 import { Follower, type CatchUp } from "./follower";
 import { UndoHistory } from "./history";
-import { Moves } from "./moves";
+import type { Moves } from "./moves";
 import { OwnEntries } from "./own-edits";
 import { committedOf } from "./pending";
-import { axisChangeOf } from "./space-map";
+import { axisChangeOf, type AxisChange } from "./space-map";
 import { RecentEdits, type RecentEdit } from "./recent-edits";
 import type { LayoutShift, Range, SheetChange } from "./types";
 import { View } from "./view";
@@ -35,7 +35,8 @@ export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
-  readonly #moves = new Moves(this.view);
+  /** Loaded later. Until then, views are told that any cell may be elsewhere. */
+  moves: Moves | null = null;
   readonly #recent = new RecentEdits();
   readonly #follower: Follower;
   readonly #abort = new AbortController();
@@ -206,7 +207,7 @@ export class Session {
     const { canonical } = this.view;
     for (const operation of entry.mutations.flatMap(committedOf)) {
       const change = axisChangeOf(operation);
-      if (change !== undefined) this.#noteMove(() => this.#moves.add(change));
+      if (change !== undefined) this.#noteMove(change.sheet, change);
     }
     const effect = canonical.apply(entry);
     this.view.noteEntry(entry, ownership === "own");
@@ -233,20 +234,23 @@ export class Session {
   remove(id: number): void {
     const op = this.view.pending.find((edit) => edit.id === id)?.op;
     const change = op && axisChangeOf(op);
-    if (change !== undefined) this.#noteMove(() => this.#moves.begin(change.sheet));
+    if (change !== undefined) this.#noteMove(change.sheet);
     this.view.remove(id);
   }
 
   /** Entries that arrive together are reported together: after all of them, and before the next frame. */
-  #noteMove(note: () => void): void {
-    if (!this.#mustReport) queueMicrotask(() => this.#reportMoves());
+  #noteMove(sheet: number, change?: AxisChange): void {
+    const { moves } = this;
+    if (moves === null) return this.events.moved(sheet, []);
+    if (!this.#mustReport) queueMicrotask(() => this.#reportMoves(moves));
     this.#mustReport = true;
-    note();
+    moves.begin(sheet);
+    if (change !== undefined) moves.add(change);
   }
 
-  #reportMoves(): void {
+  #reportMoves(moves: Moves): void {
     this.#mustReport = false;
-    for (const { sheet, shifts } of this.#moves.take()) this.events.moved(sheet, shifts);
+    for (const { sheet, shifts } of moves.take()) this.events.moved(sheet, shifts);
   }
 
   #emitEffect(effect: ReturnType<View["canonical"]["apply"]>): void {

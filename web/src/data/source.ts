@@ -7,7 +7,7 @@ import { decodeOperation } from "./decode-operation";
 import { IN_MEMORY_ONLY, LOST_EDITS } from "./edit-problems";
 import { cellsOperations, deletion, insertion } from "./edits";
 import { withoutAbsent } from "./decode";
-import { MAX_PENDING_EDITS } from "./limits";
+import { MAX_COLUMNS, MAX_PENDING_EDITS, MAX_ROWS } from "./limits";
 import { laterParts } from "./later";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
@@ -17,6 +17,7 @@ import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
 import { changesTabs } from "./tabs";
+import { whenTextsChange } from "./text";
 import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
@@ -32,6 +33,7 @@ export class Source {
   readonly session: Session;
   live!: LiveUpdates;
   readonly #loader: Loader;
+  readonly #endTexts: () => void;
   readonly #listeners = new Listeners();
   readonly emit = this.#listeners.emit.bind(this.#listeners);
   readonly subscribe = this.#listeners.subscribe.bind(this.#listeners);
@@ -71,6 +73,10 @@ export class Source {
         this.live.wake();
       },
     };
+    this.#endTexts = whenTextsChange(() => {
+      this.session.view.canonical.cache.updateTexts();
+      this.emit({ kind: "cells", ranges: [{ firstRow: 0, rowCount: MAX_ROWS, firstColumn: 0, columnCount: MAX_COLUMNS }] });
+    });
     this.#loader = new Loader(options.api, this.session.view.canonical, events, options.random);
   }
 
@@ -146,6 +152,7 @@ export class Source {
   }
 
   close(): void {
+    this.#endTexts();
     this.#loader.close();
     this.#listeners.clear();
   }

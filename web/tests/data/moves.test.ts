@@ -3,6 +3,7 @@ import { IDBFactory } from "fake-indexeddb";
 import { describe, expect, it } from "vitest";
 import { AxisMap } from "../../src/data/axis-map";
 import { openSheet, type LayoutShift, type OpenedSheet } from "../../src/data/index";
+import { laterParts } from "../../src/data/later";
 import { MAX_ROWS } from "../../src/data/limits";
 import { Moves } from "../../src/data/moves";
 import { View } from "../../src/data/view";
@@ -23,6 +24,7 @@ interface World {
 
 async function start(): Promise<World> {
   globalThis.indexedDB = new IDBFactory();
+  await laterParts();
   const server = new FakeServer();
   server.transforms = true;
   server.cells = (query) => server.column(Number(query.get("at"))).flatMap((value, row) => (value === null ? [] : [{ row, column: 0, value }]));
@@ -115,8 +117,10 @@ describe("rows and columns that others insert or delete", () => {
     const view = new View();
     const moves = new Moves(view);
     const spans = Array.from({ length: 100 }, (_, index) => ({ first: 10 * index, count: 1 }));
+    moves.begin(0);
     moves.add({ sheet: 0, axis: "rows", map: AxisMap.delete(MAX_ROWS, spans) });
     expect(moves.take()).toEqual([{ sheet: 0, shifts: [] }]);
+    moves.begin(0);
     moves.add({ sheet: 0, axis: "rows", map: AxisMap.delete(MAX_ROWS, spans.slice(0, 3)) });
     expect(moves.take()[0]?.shifts).toHaveLength(3);
   });
