@@ -35,14 +35,14 @@ export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
-  /** Loaded later. Until then, views are told that any cell may be elsewhere. */
+  /** Loaded later. Until then, any cell may be elsewhere after a move. */
   moves: Moves | null = null;
   readonly #recent = new RecentEdits();
   readonly #follower: Follower;
   readonly #abort = new AbortController();
   outbox!: Outbox;
   role: Role = "viewer";
-  /** Why nobody can edit at present. */
+  /** Why the spreadsheet is read-only at present. */
   readOnlyReason: string | undefined;
   isOnline = false;
   isOpen = false;
