@@ -1,5 +1,6 @@
 /** The user's token. It is in memory and in sessionStorage, which other tabs cannot read. */
 
+import { forgetCells } from "../data/forget-cells";
 import { tokenOfFragment } from "./routes";
 
 export interface Credentials {
@@ -98,9 +99,10 @@ export function leaveSession(): void {
   setCredentials(null);
 }
 
-/** Ends the session of all tabs. */
+/** Ends the session of all tabs. The next person at this browser must not find cells in it. */
 export function signOut(): void {
   leaveSession();
+  forgetCells();
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage("end");
   channel.close();

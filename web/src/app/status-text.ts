@@ -26,7 +26,7 @@ export function statusText(status: SheetStatus, context: StatusContext): StatusT
   if (status.problem !== null) {
     return { text: join(waiting, asSentence(withPlainQuotes(status.problem))), tone: "problem" };
   }
-  if (!status.isOnline) return { text: join("Offline", waiting), tone: "waiting" };
+  if (!status.isOnline) return { text: join(status.isConnecting === true ? "Connecting" : "Offline", waiting), tone: "waiting" };
   // Each edit waits for a moment, which is no news.
   if (waiting !== "") return isSaving ? { text: "Saving…", tone: "quiet" } : { text: waiting, tone: "waiting" };
   return { text: readOnlyReason(status, context) ?? "Saved", tone: "quiet" };

@@ -75,6 +75,11 @@ export function isBaseLost(error: ProblemError): boolean {
   return ["unknown-base", "mutation-gap", "reload-required"].includes(error.problem);
 }
 
+/** Returns whether the caller may not read the spreadsheet any more. */
+export function isRefusal(error: ProblemError): boolean {
+  return ["forbidden", "invalid-link", "not-found", "deleted"].includes(error.problem);
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

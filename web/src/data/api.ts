@@ -4,7 +4,7 @@ import * as replies from "./decode-replies";
 import { Http, type HttpOptions } from "./http";
 import { MalformedReply } from "./decode";
 import { MAX_PAGES_PER_LOAD } from "./limits";
-import type { CellTrace, Range } from "./types";
+import type { Range } from "./types";
 import type * as wire from "./wire";
 
 export interface AppendRequest {
@@ -39,15 +39,15 @@ export class Api {
 
   /** Lists the sheets, by default at the newest position. */
   async sheets(at?: At, signal?: AbortSignal): Promise<wire.SheetsReply> {
-    return this.#get("/sheets", { at }, replies.decodeSheets, signal);
+    return this.get("/sheets", { at }, replies.decodeSheets, signal);
   }
 
-  async role(signal?: AbortSignal): Promise<wire.Role> {
-    return this.#get("/details", {}, replies.decodeRole, signal);
+  async details(signal?: AbortSignal): Promise<wire.DetailsReply> {
+    return this.get("/details", {}, replies.decodeDetails, signal);
   }
 
   async entries(after: number, signal?: AbortSignal): Promise<wire.EntriesReply> {
-    return this.#get("/entries", { after }, replies.decodeEntries, signal);
+    return this.get("/entries", { after }, replies.decodeEntries, signal);
   }
 
   /** Returns the newest position. An unchanged one costs the server no body. */
@@ -79,17 +79,11 @@ export class Api {
     for (let page = 0; page < MAX_PAGES_PER_LOAD; page += 1) {
       const cursor: string | undefined = merged?.next;
       const parameters = { sheet: query.sheet, range: rangeText(query.range), at: query.at, cursor };
-      const reply: wire.CellsReply = await this.#get("/cells", parameters, replies.decodeCells, query.signal);
+      const reply: wire.CellsReply = await this.get("/cells", parameters, replies.decodeCells, query.signal);
       merged = merged === null ? reply : appendPage(merged, reply);
       if (reply.next === undefined) return merged;
     }
     throw new MalformedReply("the cells have too many pages");
-  }
-
-  /** Finds what the formula of a cell reads, and which formulas read the cell. */
-  async trace(sheet: string, row: number, column: number, signal?: AbortSignal): Promise<CellTrace> {
-    const cell = `${columnName(column)}${row + 1}`;
-    return this.#get("/cells/trace", { sheet, cell }, replies.decodeTrace, signal);
   }
 
   /** Appends mutations. The caller repeats it unchanged until it is answered. */
@@ -104,11 +98,11 @@ export class Api {
     return present(reply.body);
   }
 
-  async #get<T>(
+  async get<T>(
     path: string,
     query: Record<string, string | number | undefined>,
     decode: (body: unknown) => T,
-    signal: AbortSignal | undefined,
+    signal?: AbortSignal,
   ): Promise<T> {
     const request = { path: this.#path + path, query, decode, repeatable: true };
     const reply = await this.#http.send(signal === undefined ? request : { ...request, signal });

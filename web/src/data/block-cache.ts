@@ -3,6 +3,7 @@
 import type { AxisMap } from "./axis-map";
 import { Block, blockKey, placeOf, type BlockPlace, type StoredCell } from "./block";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_CACHED_CELLS } from "./limits";
+import { laterText } from "./text";
 import type { Span } from "./wire";
 
 export type Axis = "rows" | "columns";
@@ -23,6 +24,11 @@ export class BlockCache {
 
   block(place: BlockPlace): Block | undefined {
     return this.#blocks.get(blockKey(place));
+  }
+
+  /** The blocks, the most recently used one first. */
+  get blocks(): Block[] {
+    return [...this.#blocks.values()].reverse();
   }
 
   get hasResults(): boolean {
@@ -77,6 +83,16 @@ export class BlockCache {
         if (cell !== undefined && contains(rows, row) && contains(columns, column)) {
           block.set(row, column, change(cell));
         }
+      });
+    }
+  }
+
+  /** Displays the cells again whose formats need the code that was loaded. */
+  updateTexts(): void {
+    for (const block of this.#blocks.values()) {
+      block.forEachLoaded((row, column, cell) => {
+        const text = cell && laterText(cell.value, cell.format);
+        if (cell !== undefined && text !== undefined) block.set(row, column, { ...cell, text });
       });
     }
   }

@@ -87,6 +87,11 @@ export class Block {
     }
   }
 
+  /** The cells by their number in the block, and the loaded columns of each row. */
+  get contents(): { cells: ReadonlyMap<number, StoredCell>; loaded: Int32Array } {
+    return { cells: this.#cells, loaded: this.#loaded };
+  }
+
   #index(row: number, column: number): number {
     return (row - this.firstRow) * BLOCK_COLUMNS + column - this.firstColumn;
   }

@@ -18,11 +18,13 @@ export class Database {
     return this.#withDatabase((database) => resultOf(request(database.transaction(store).objectStore(store))));
   }
 
-  /** Runs `work` in one transaction. Resolves when it is stored. */
-  write(names: string[], work: (storeOf: StoreOf) => void): Promise<void> {
+  /**
+   * Runs `work` in one transaction. Resolves when it is stored. With a durability that is not
+   * strict, the last writes may be lost if the power fails.
+   */
+  write(names: string[], work: (storeOf: StoreOf) => void, durability: IDBTransactionDurability = "strict"): Promise<void> {
     return this.#withDatabase((database) => {
-      // The default of browsers may lose the last writes if the power fails.
-      const transaction = database.transaction(names, "readwrite", { durability: "strict" });
+      const transaction = database.transaction(names, "readwrite", { durability });
       return new Promise((resolve, reject) => {
         transaction.oncomplete = () => resolve();
         transaction.onerror = transaction.onabort = () => reject(transaction.error);
@@ -48,14 +50,18 @@ export class Database {
 
   #open(): Promise<IDBDatabase> {
     this.#opened ??= new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error("the storage of the browser does not respond")), OPEN_TIMEOUT_MS);
       // The version never changes: a newer page must be able to read the edits of an older one.
       const request = indexedDB.open(this.name, 1);
+      const timer = setTimeout(() => reject(new Error("the storage of the browser does not respond")), OPEN_TIMEOUT_MS);
       request.onupgradeneeded = () => {
         for (const [name, keyPath] of Object.entries(this.stores)) request.result.createObjectStore(name, { keyPath });
       };
-      request.onerror = () => reject(request.error);
+      request.onerror = () => {
+        clearTimeout(timer);
+        reject(request.error);
+      };
       request.onsuccess = () => {
+        clearTimeout(timer);
         // Another tab deletes the database or upgrades it: do not block it.
         request.result.onversionchange = () => this.close();
         request.result.onclose = () => (this.#opened = null);

@@ -4,7 +4,7 @@ import { cellValueOf, fieldsOf, integerOf, listOf, oneOf, optionalInteger, optio
 import { optionalText, textOf, withoutAbsent } from "./decode";
 import { decodeEntry, decodeSpans } from "./decode-operation";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
-import type { CellTrace, Extent, SheetRange } from "./types";
+import type { Extent } from "./types";
 import type * as wire from "./wire";
 
 function decodeExtent(value: unknown): Extent {
@@ -118,36 +118,12 @@ export function decodeAppend(value: unknown): wire.AppendReply {
   return { results, head: integerOf(fields.head, "head") };
 }
 
-/** Returns the rectangle of rows and columns. A whole column has all rows that a sheet can have. */
-function decodeArea(value: unknown): SheetRange {
-  const fields = fieldsOf(value, "an area");
-  const rows = fieldsOf(fields.rows, "the rows of an area");
-  const columns = fieldsOf(fields.columns, "the columns of an area");
-  return {
-    sheet: integerOf(fields.sheet, "the sheet of an area"),
-    firstRow: integerOf(rows.first, "the first row of an area", MAX_ROWS),
-    rowCount: integerOf(rows.count, "the number of rows of an area", MAX_ROWS),
-    firstColumn: integerOf(columns.first, "the first column of an area", MAX_COLUMNS),
-    columnCount: integerOf(columns.count, "the number of columns of an area", MAX_COLUMNS),
-  };
-}
-
-function decodeTracedCell(value: unknown): SheetRange {
-  const fields = fieldsOf(value, "a traced cell");
-  const firstRow = integerOf(fields.row, "a row", MAX_ROWS - 1);
-  const firstColumn = integerOf(fields.column, "a column", MAX_COLUMNS - 1);
-  return { sheet: integerOf(fields.sheet, "a sheet"), firstRow, rowCount: 1, firstColumn, columnCount: 1 };
-}
-
-export function decodeTrace(value: unknown): CellTrace {
-  const fields = fieldsOf(value, "the trace of a cell");
-  const precedents = listOf(fields.precedents, "precedents", decodeArea);
-  return { precedents, dependents: listOf(fields.dependents, "dependents", decodeTracedCell) };
-}
-
-export function decodeRole(value: unknown): wire.Role {
-  const { role } = fieldsOf(value, "the details");
-  // A caller without a role may still read what a cached permission allows.
-  if (role === undefined || role === null) return "viewer";
-  return oneOf(role, ["viewer", "editor", "owner"], "role");
+export function decodeDetails(value: unknown): wire.DetailsReply {
+  const fields = fieldsOf(value, "the details");
+  const status = fields.status;
+  return withoutAbsent<wire.DetailsReply>({
+    // A caller without a role may still read what a cached permission allows.
+    role: oneOf(fields.role ?? "viewer", ["viewer", "editor", "owner"] as const, "role"),
+    readOnlyReason: status === "archived" || status === "deleted" ? `The spreadsheet is ${status}` : undefined,
+  });
 }

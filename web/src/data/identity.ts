@@ -1,13 +1,13 @@
 /** Names the user of a token without a secret, so that edits are never sent as another user. */
 
-const UNKNOWN = "unknown";
+export const UNKNOWN_IDENTITY = "unknown";
 
 export async function identityOf(getToken: () => string | Promise<string>): Promise<string> {
   try {
     const token = await getToken();
     return subjectOf(token) ?? `hash:${await hashOf(token)}`;
   } catch {
-    return UNKNOWN;
+    return UNKNOWN_IDENTITY;
   }
 }
 

@@ -2,6 +2,7 @@
 
 export type * from "./types";
 export { openSheet, type OpenedSheet, type OpenOptions, type UnsentEdits } from "./open-sheet";
+export { forgetCells } from "./forget-cells";
 export type { HintSource } from "./live";
 export type { FirstCell } from "./loader";
 export { parseInput } from "./input";

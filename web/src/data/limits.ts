@@ -15,6 +15,12 @@ export const BLOCK_COLUMNS = 32;
 export const MAX_CACHED_CELLS = 200_000;
 /** What an empty block counts in the cache, so that blank areas are bounded too. */
 export const BLOCK_OVERHEAD_CELLS = 16;
+/** Cells that are stored for the next opening: of all spreadsheets, and of each one. */
+export const MAX_STORED_BYTES = 32 * 2 ** 20;
+export const MAX_STORED_SPREADSHEETS = 50;
+export const MAX_STORED_BYTES_PER_SPREADSHEET = 2 ** 20;
+/** After this many entries, loading a stored sheet again is cheaper than applying them. */
+export const MAX_ENTRIES_AFTER_STORED = 500;
 export const MAX_CONCURRENT_LOADS = 4;
 /** Adjacent missing blocks that one request loads. */
 export const MAX_BLOCKS_PER_REQUEST = 4;

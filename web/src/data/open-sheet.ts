@@ -15,7 +15,7 @@ import { Session } from "./session";
 import { sheetInterface } from "./sheet-interface";
 import { Source } from "./source";
 import type { SheetSource } from "./types";
-import type { Role } from "./wire";
+import type { DetailsReply } from "./wire";
 
 export interface OpenOptions {
   /** URL of the stack, such as `https://example.com`. */
@@ -28,10 +28,12 @@ export interface OpenOptions {
   fetch?: typeof fetch;
   /** Opens the state at an earlier position or time, such as `0.42` or `2026-11-24T00:14Z`, read-only. */
   at?: At;
+  /** Whether the last cells are stored in the browser, and shown at the next opening until the server answers. True by default. */
+  keepsCells?: boolean;
   /** The cell that is shown first. The cells around it are read together with the list of sheets. */
   firstCell?: FirstCell;
-  /** Returns the role of the user, if the caller reads it anyway. It is called again after a failure. */
-  readRole?: () => Promise<Role>;
+  /** Returns the details, if the caller reads them anyway. They are read by this layer when they may have changed. */
+  readDetails?: () => Promise<DetailsReply>;
   store?: OutboxStore;
   hints?: readonly HintSource[];
   random?: Random;
@@ -47,7 +49,7 @@ export interface UnsentEdits {
 export interface OpenedSheet extends SheetSource {
   /** Returns the edits that the server does not have for certain, for a download as JSON. */
   unsentEdits(): Promise<UnsentEdits>;
-  /** Checks for news now. */
+  /** Checks for news and sends the edits that wait, now. */
   refresh(): void;
 }
 
@@ -61,13 +63,17 @@ interface Parts {
   live: LiveUpdates;
 }
 
-/** Creates the outbox and holds the lock of its client. Returns a function that releases it. */
-function startOutbox({ api, store, scope, random, now, source, live }: Parts): () => void {
+interface HeldLock {
+  release: () => void;
+}
+
+/** Creates the outbox and holds the lock of its client. */
+function startOutbox({ api, store, scope, random, now, source, live }: Parts): HeldLock {
   const locks = lockManager();
-  let release: () => void = () => undefined;
+  const held: HeldLock = { release: () => undefined };
   const holdLock = (client: string) => {
-    release();
-    release = holdClientLock(locks, client);
+    held.release();
+    held.release = holdClientLock(locks, client);
   };
   const { session } = source;
   const events: OutboxEvents = {
@@ -84,7 +90,19 @@ function startOutbox({ api, store, scope, random, now, source, live }: Parts): (
   };
   session.outbox = new Outbox({ api, store, scope, random, now, events });
   holdLock(session.outbox.client);
-  return () => release();
+  void session.outbox.probe();
+  return held;
+}
+
+/** Shows the cells of the last opening if the server has not answered yet. Returns whether it did, and a function that ends to store them. */
+async function startKeeper(parts: Parts, held: HeldLock): Promise<{ isShown: boolean; end: () => void }> {
+  const { source, scope, now, store } = parts;
+  const { CellKeeper, continueClosedTab } = await laterParts();
+  const keeper = new CellKeeper({ session: source.session, scope, now, subscribe: source.subscribe });
+  const isShown = await keeper.show();
+  const locks = lockManager();
+  if (isShown && locks !== undefined) await continueClosedTab({ source, scope, store, locks }, held).catch(() => undefined);
+  return { isShown, end: () => keeper.end() };
 }
 
 /** Sends the edits of closed tabs, now and from time to time. Returns a function that ends it. */
@@ -131,15 +149,6 @@ function lockManager(): LockManager | undefined {
   return (globalThis.navigator as Navigator | undefined)?.locks;
 }
 
-async function unsentEditsOf({ store, scope, source }: Parts): Promise<UnsentEdits> {
-  const { outbox } = source.session;
-  const stored = await store.setAsideEdits().catch((): SetAsideEdit[] => []);
-  const isOwn = ({ stack, spreadsheet, identity }: SetAsideEdit) =>
-    stack === scope.stack && spreadsheet === scope.spreadsheet && identity === scope.identity;
-  const byKey = new Map(outbox.lost.concat(stored.filter(isOwn)).map((edit) => [`${edit.client}:${edit.id}`, edit]));
-  return { pending: outbox.queued, setAside: [...byKey.values()] };
-}
-
 /**
  * Opens a spreadsheet. Resolves after the first attempt to load it, also if that fails: `status`
  * then has the problem, and further attempts follow.
@@ -151,25 +160,36 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
-  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events, options.readRole) });
+  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events, options.readDetails) });
   const { session } = source;
   const pokes = pokesOf(api, random, (head) => session.announce(head));
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);
   source.live = live;
   const parts: Parts = { api, store, scope, random, now, source, live };
-  const releaseLock = startOutbox(parts);
+  const held = startOutbox(parts);
   if (options.firstCell !== undefined) source.readAhead(options.firstCell);
-  await live.start();
+  const started = live.start();
+  void laterParts().then(({ Moves }) => (session.moves = new Moves(session.view))).catch(() => undefined);
+  const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
+  const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
+  await Promise.race(shown === undefined ? [started] : [started, shown]);
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();
+    void keeper?.then((kept) => kept?.end());
     source.close();
     live.close();
     session.outbox.close();
     session.close();
-    releaseLock();
+    held.release();
     // A store that the caller passed may be in use elsewhere.
     if (options.store === undefined) store.close();
   };
-  return sheetInterface(source, { unsentEdits: () => unsentEditsOf(parts), end });
+  const { outbox } = session;
+  const unsentEdits = () =>
+    laterParts().then(
+      ({ unsentEditsOf }) => unsentEditsOf(parts),
+      () => ({ pending: outbox.queued, setAside: outbox.lost }),
+    );
+  return sheetInterface(source, { unsentEdits, end });
 }

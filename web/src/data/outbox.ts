@@ -69,6 +69,21 @@ export class Outbox {
     void this.flush();
   }
 
+  /** Finds out whether edits can be stored, before the first one. */
+  async probe(): Promise<void> {
+    this.isMemoryOnly = !(await this.#tryStore(async () => void (await this.context.store.clients())));
+    if (this.isMemoryOnly) this.context.events.changed();
+  }
+
+  /** Continues as the client of a closed tab, unless this tab has edits. Call `flush` afterwards. */
+  continueAs({ client, attemptedId, ackedId }: StoredClient, edits: readonly StoredEdit[]): boolean {
+    if (this.#nextId > 1) return false;
+    [this.client, this.#queue] = [client, [...edits]];
+    this.#nextId = Math.max(attemptedId, ackedId, ...edits.map(({ id }) => id)) + 1;
+    [this.#attemptedId, this.#uncertainId, this.#ackedId] = [attemptedId, attemptedId, ackedId];
+    return true;
+  }
+
   /** Removes the newest edit if it was never sent, so that its id can be used again. */
   async removeNewest(): Promise<StoredEdit | undefined> {
     const newest = this.#queue[this.#queue.length - 1];
@@ -186,6 +201,7 @@ export class Outbox {
     this.#nextId = renumbered.length + 1;
     [this.#attemptedId, this.#uncertainId, this.#ackedId, this.#failures] = [0, 0, 0, 0];
     this.#isPaused = false;
+    this.sendProblem = null;
     await this.#storeEdits();
     // Removed only after the copies are stored: a crash in between repeats edits, but loses none.
     const ids = oldEdits.map((edit) => edit.id);

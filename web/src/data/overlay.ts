@@ -64,6 +64,11 @@ export class Overlay {
     return { row: sourceRow, column: sourceColumn };
   }
 
+  /** From the server's rows and columns to the displayed ones. */
+  axisMaps(sheet: number): { rows: AxisMap; columns: AxisMap } {
+    return this.#sheets.get(sheet) ?? newSheetOverlay();
+  }
+
   extent(sheet: number): Extent | null {
     return this.#sheets.get(sheet)?.extent ?? null;
   }

@@ -1,18 +1,23 @@
 /** Keeps the displayed state, the outbox and the server in step. */
 
-import { AbortedError, isTransient, messageOf, ProblemError } from "./api-error";
+import { AbortedError, isRefusal, isTransient, messageOf, ProblemError } from "./api-error";
 import type { Api } from "./api";
 import type { PollEvent } from "./backoff";
 import type { Outbox } from "./outbox";
 import type { StoredEdit } from "./outbox-store";
 import { decodeOperation } from "./decode-operation";
-import { Follower } from "./follower";
+import { Follower, type CatchUp } from "./follower";
 import { UndoHistory } from "./history";
+import type { Moves } from "./moves";
 import { OwnEntries } from "./own-edits";
+import { committedOf } from "./pending";
+import { axisChangeOf, type AxisChange } from "./space-map";
 import { RecentEdits, type RecentEdit } from "./recent-edits";
-import type { Range, SheetChange } from "./types";
+import type { LayoutShift, Range, SheetChange } from "./types";
 import { View } from "./view";
-import type { Entry, MutationResult, Role } from "./wire";
+import type { CanonicalState } from "./canonical";
+import { MAX_ENTRIES_AFTER_STORED } from "./limits";
+import type { DetailsReply, Entry, MutationResult, Role, SheetsReply } from "./wire";
 
 export interface SessionEvents {
   emit(change: SheetChange): void;
@@ -20,6 +25,8 @@ export interface SessionEvents {
   cells(sheet: number, ranges: Range[]): void;
   /** Others edited cells. Called once for all entries that arrive together. */
   edited(edits: readonly RecentEdit[]): void;
+  /** Rows or columns of the display moved. Without shifts, any cell may be elsewhere. */
+  moved(sheet: number, shifts: readonly LayoutShift[]): void;
   /** The cache changed: blocks may have to be loaded again. */
   cacheChanged(): void;
 }
@@ -28,26 +35,38 @@ export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
+  /** Loaded later. Until then, any cell may be elsewhere after a move. */
+  moves: Moves | null = null;
   readonly #recent = new RecentEdits();
   readonly #follower: Follower;
   readonly #abort = new AbortController();
   outbox!: Outbox;
   role: Role = "viewer";
+  /** Why the spreadsheet is read-only at present. */
+  readOnlyReason: string | undefined;
   isOnline = false;
   isOpen = false;
+  /** Whether the server has confirmed the state, so that it is not only a stored one. */
+  isConfirmed = false;
+  /** Whether the server refused to show the spreadsheet. */
+  isRefused = false;
+  /** Whether the server did not answer the last time. */
+  hasFailed = false;
   problem: string | null = null;
   /** Why the server rejected an edit, until the next edit. */
   rejection: string | null = null;
   /** Answered edits and their positions, shown until their entries are read. */
   readonly #answered = new Map<number, number>();
   #mustReload = true;
+  #mustReadDetails = true;
   #mustReloadSheets = false;
   #mustRestart = false;
+  #mustReport = false;
 
   constructor(
     readonly api: Api,
     private readonly events: SessionEvents,
-    private readonly readRole = (signal: AbortSignal): Promise<Role> => api.role(signal),
+    private readFirstDetails?: () => Promise<DetailsReply>,
   ) {
     this.#follower = new Follower(api, this.view.canonical, {
       entry: (entry) => this.#applyEntry(entry),
@@ -59,8 +78,8 @@ export class Session {
   /** Reads what is new. Never throws. */
   async check(): Promise<PollEvent> {
     try {
-      const event = this.#mustReload ? await this.#reload() : await this.#catchUp();
-      this.isOnline = true;
+      const [event] = await Promise.all([this.#mustReload ? this.#reload() : this.#catchUp(), this.#readDetails()]);
+      [this.isOnline, this.isRefused, this.hasFailed] = [true, false, false];
       this.problem = null;
       this.events.emit({ kind: "status" });
       return event;
@@ -68,6 +87,35 @@ export class Session {
       if (!(error instanceof AbortedError)) this.noteFailure(error);
       return "failed";
     }
+  }
+
+  /** Shows cells that were stored earlier, unless the server was faster. They are confirmed later. */
+  restore(role: Role, fill: (canonical: CanonicalState) => void): boolean {
+    if (this.isOpen || this.isRefused || this.#abort.signal.aborted) return false;
+    fill(this.view.canonical);
+    this.role = role;
+    this.isOpen = true;
+    this.#showAll();
+    return true;
+  }
+
+  /** The role may have changed, or the spreadsheet may have been archived. */
+  expectNewDetails(): void {
+    this.#mustReadDetails = true;
+  }
+
+  async #readDetails(): Promise<void> {
+    if (!this.#mustReadDetails) return;
+    const readGiven = this.readFirstDetails;
+    this.readFirstDetails = undefined;
+    const { role, readOnlyReason } = await (readGiven?.() ?? this.api.details(this.#abort.signal));
+    [this.role, this.readOnlyReason, this.#mustReadDetails] = [role, readOnlyReason, false];
+  }
+
+  #showAll(): void {
+    this.view.rebuild();
+    this.events.emit({ kind: "sheets" });
+    this.events.cacheChanged();
   }
 
   /** Notes a position that the server announced. Returns whether it is news. */
@@ -80,38 +128,68 @@ export class Session {
     // A server that answers with a problem is online, but cannot be used as it is.
     this.isOnline = error instanceof ProblemError && !isTransient(error);
     this.problem = this.isOnline || !isTransient(error) ? messageOf(error) : null;
+    this.hasFailed = true;
+    this.isRefused = error instanceof ProblemError && isRefusal(error);
+    if (this.isRefused && this.isOpen && !this.isConfirmed) this.#hideStored();
     this.events.emit({ kind: "status" });
   }
 
+  /** Who lost access must not see the cells of the last opening. */
+  #hideStored(): void {
+    this.view.canonical.reset({ sheets: [], nextSheet: 1, names: [], position: 0, incarnation: 0 });
+    [this.isOpen, this.#mustReload] = [false, true];
+    this.#showAll();
+  }
+
   async #catchUp(): Promise<PollEvent> {
-    const before = this.view.canonical.position;
-    const result = await this.#follower.catchUp(this.#abort.signal).finally(() => {
-      // Once for all entries: each would start loads that the next one makes useless.
-      if (this.view.canonical.position !== before) this.events.cacheChanged();
-      this.events.edited(this.#recent.take());
-    });
+    const result = await this.#follow();
     if (result === "reload") return this.#reload();
     if (this.#mustReloadSheets) await this.#reloadSheets();
     return result === "changed" ? "active" : "quiet";
   }
 
+  #follow(): Promise<CatchUp> {
+    const before = this.view.canonical.position;
+    return this.#follower.catchUp(this.#abort.signal).finally(() => {
+      // Once for all entries: each would start loads that the next one makes useless.
+      if (this.view.canonical.position !== before) this.events.cacheChanged();
+      this.events.edited(this.#recent.take());
+    });
+  }
+
   async #reload(): Promise<PollEvent> {
     this.#mustReload = true;
-    const signal = this.#abort.signal;
-    const isFirst = !this.isOpen;
     const { canonical } = this.view;
-    const role = isFirst ? this.readRole(signal) : this.role;
-    const [knownRole, reply] = await Promise.all([role, this.api.sheets(undefined, signal)]);
-    this.role = knownRole;
-    canonical.reset(reply);
-    this.isOpen = true;
-    this.#mustReload = false;
+    const reply = await this.api.sheets(undefined, this.#abort.signal);
+    const isContinued = await this.#continueStored(reply);
+    const wasOpen = this.isOpen;
+    if (!isContinued) canonical.reset(reply);
+    [this.isOpen, this.isConfirmed, this.#mustReload] = [true, true, false];
     // The entries in between were not read, so pending edits cannot be placed any more.
-    if (this.#mustRestart || !isFirst) await this.#restart();
-    this.view.rebuild();
-    this.events.emit({ kind: "sheets" });
-    this.events.cacheChanged();
+    if (this.#mustRestart || (wasOpen && !isContinued)) await this.#restart();
+    this.#showAll();
+    if (isContinued && this.#mustReloadSheets) await this.#reloadSheets();
     return "active";
+  }
+
+  /** Applies the entries after a stored state, if one is shown. Returns whether it is the newest one then. */
+  async #continueStored(reply: SheetsReply): Promise<boolean> {
+    const { canonical } = this.view;
+    const isStored = this.isOpen && !this.isConfirmed;
+    if (!isStored || this.#mustRestart || !this.#mayContinueWith(reply)) return false;
+    if (reply.position === canonical.position) {
+      canonical.setSheets(reply);
+      return true;
+    }
+    this.#follower.announced = reply.position;
+    return (await this.#follow()) !== "reload";
+  }
+
+  #mayContinueWith({ position, incarnation }: SheetsReply): boolean {
+    const { canonical } = this.view;
+    const gap = position - canonical.position;
+    if (incarnation !== canonical.incarnation || gap < 0) return false;
+    return gap <= MAX_ENTRIES_AFTER_STORED || this.outbox.queued.length > 0;
   }
 
   /** Continues as a new client. The outbox sets aside edits that the server may have. */
@@ -129,6 +207,10 @@ export class Session {
     const ownership = this.#own.ownershipOf(entry, this.outbox.attempted);
     if (ownership === "unknown") return false;
     const { canonical } = this.view;
+    for (const operation of entry.mutations.flatMap(committedOf)) {
+      const change = axisChangeOf(operation);
+      if (change !== undefined) this.#noteMove(change.sheet, change);
+    }
     const effect = canonical.apply(entry);
     this.view.noteEntry(entry, ownership === "own");
     this.#recent.add(entry, ownership === "own");
@@ -147,11 +229,35 @@ export class Session {
   #confirm(id: number): void {
     this.#answered.delete(id);
     // Usually its entry has removed it already.
+    this.remove(id);
+  }
+
+  /** Removes a pending edit from the display. */
+  remove(id: number): void {
+    const op = this.view.pending.find((edit) => edit.id === id)?.op;
+    const change = op && axisChangeOf(op);
+    if (change !== undefined) this.#noteMove(change.sheet);
     this.view.remove(id);
   }
 
+  /** Entries that arrive together are reported together: after all of them, and before the next frame. */
+  #noteMove(sheet: number, change?: AxisChange): void {
+    const { moves } = this;
+    if (moves === null) return this.events.moved(sheet, []);
+    if (!this.#mustReport) queueMicrotask(() => this.#reportMoves(moves));
+    this.#mustReport = true;
+    moves.begin(sheet);
+    if (change !== undefined) moves.add(change);
+  }
+
+  #reportMoves(moves: Moves): void {
+    this.#mustReport = false;
+    for (const { sheet, shifts } of moves.take()) this.events.moved(sheet, shifts);
+  }
+
   #emitEffect(effect: ReturnType<View["canonical"]["apply"]>): void {
-    const hasMoves = effect.moves || this.view.pending.some(({ op }) => "spans" in op || "before" in op);
+    const hasMoves = this.view.pending.some(({ op }) => "spans" in op || "before" in op);
+    // What moved with the entry is reported with the shifts.
     if (hasMoves || effect.cells === null) this.events.emit({ kind: "layout" });
     else for (const { sheet, range } of effect.cells) this.events.cells(sheet, [range]);
   }
@@ -174,7 +280,7 @@ export class Session {
     const { position: known } = this.view.canonical;
     for (const result of results) {
       this.history.answer(result);
-      if (result.position === undefined || result.position <= known) this.view.remove(result.id);
+      if (result.position === undefined || result.position <= known) this.remove(result.id);
       else this.#answered.set(result.id, result.position);
       if (result.rejection !== undefined) this.rejection = result.rejection;
     }

@@ -45,7 +45,7 @@ export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts
     undo: async () => (await laterParts()).undoLast(source),
     redo: async () => (await laterParts()).redoLast(source),
     unsentEdits,
-    refresh: () => source.live.wake(),
+    refresh: () => source.refresh(),
     close: end,
   };
 }

@@ -7,7 +7,8 @@ import { decodeOperation } from "./decode-operation";
 import { IN_MEMORY_ONLY, LOST_EDITS } from "./edit-problems";
 import { cellsOperations, deletion, insertion } from "./edits";
 import { withoutAbsent } from "./decode";
-import { MAX_PENDING_EDITS } from "./limits";
+import { MAX_COLUMNS, MAX_PENDING_EDITS, MAX_ROWS } from "./limits";
+import { laterParts } from "./later";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader, type FirstCell } from "./loader";
@@ -16,6 +17,7 @@ import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
 import { changesTabs } from "./tabs";
+import { whenTextsChange } from "./text";
 import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
@@ -31,6 +33,7 @@ export class Source {
   readonly session: Session;
   live!: LiveUpdates;
   readonly #loader: Loader;
+  readonly #endTexts: () => void;
   readonly #listeners = new Listeners();
   readonly emit = this.#listeners.emit.bind(this.#listeners);
   readonly subscribe = this.#listeners.subscribe.bind(this.#listeners);
@@ -48,6 +51,11 @@ export class Source {
       emit: this.emit,
       cells: (sheet, ranges) => this.#emitCells(sheet, ranges),
       edited: (edits) => this.#emitEdits(edits),
+      moved: (sheet, shifts) => {
+        if (sheet !== this.sheet) return;
+        if (shifts.length === 0) this.emit({ kind: "layout" });
+        for (const shift of shifts) this.emit({ kind: "layout", ...shift });
+      },
       cacheChanged: () => this.#reload(),
     });
     const events = {
@@ -65,6 +73,10 @@ export class Source {
         this.live.wake();
       },
     };
+    this.#endTexts = whenTextsChange(() => {
+      this.session.view.canonical.cache.updateTexts();
+      this.emit({ kind: "cells", ranges: [{ firstRow: 0, rowCount: MAX_ROWS, firstColumn: 0, columnCount: MAX_COLUMNS }] });
+    });
     this.#loader = new Loader(options.api, this.session.view.canonical, events, options.random);
   }
 
@@ -75,7 +87,8 @@ export class Source {
   /** Traces a cell at the newest position. A sheet that only this client knows has no formulas of others. */
   async trace(row: number, column: number): Promise<CellTrace> {
     const info = this.session.view.canonical.info(this.sheet);
-    return info === undefined ? { precedents: [], dependents: [] } : this.session.api.trace(info.name, row, column);
+    if (info === undefined) return { precedents: [], dependents: [] };
+    return (await laterParts()).traceCell(this.session.api, info.name, row, column);
   }
 
   /** Number for a new sheet. */
@@ -103,14 +116,18 @@ export class Source {
     const oldest = outbox.queued[0];
     const lost = outbox.lost.length > 0 ? LOST_EDITS : null;
     const problem = this.#inputProblem ?? session.rejection ?? session.problem ?? outbox.sendProblem ?? lost;
-    return {
+    const isConnecting = session.isOpen && !session.isConfirmed && !session.hasFailed;
+    return withoutAbsent<SheetStatus>({
       position: positionText(view.canonical.position),
       pending,
       oldestPendingMs: oldest === undefined ? null : Math.max(0, this.options.now() - oldest.createdMs),
       isOnline: session.isOnline && !outbox.isUnreachable,
       role: session.role,
+      isConnecting: isConnecting || undefined,
+      isMemoryOnly: outbox.isMemoryOnly || undefined,
+      readOnlyReason: session.readOnlyReason,
       problem: problem ?? (outbox.isMemoryOnly && pending > 0 ? IN_MEMORY_ONLY : null),
-    };
+    });
   }
 
   /** Reports each author once. */
@@ -127,7 +144,15 @@ export class Source {
     if (sheet === this.sheet && ranges.length > 0) this.emit(withoutAbsent<SheetChange>({ kind: "cells", ranges, author }));
   }
 
+  /** Checks for news and sends the edits that wait, now. */
+  refresh(): void {
+    this.session.expectNewDetails();
+    void this.session.outbox.flush();
+    this.live.wake();
+  }
+
   close(): void {
+    this.#endTexts();
     this.#loader.close();
     this.#listeners.clear();
   }
@@ -154,6 +179,8 @@ export class Source {
   }
 
   #load(previous: Range | null): void {
+    // What a stored state does not have is loaded when the server has confirmed the state.
+    if (!this.session.isConfirmed && this.session.isOpen) return;
     const { sheet } = this;
     const shown = this.#range ?? clampRange(boundsOf([]));
     const range = sourceRange(shown, (row, column) => this.session.view.source(sheet, row, column));
@@ -185,6 +212,7 @@ export class Source {
   edit(operation: Operation): void {
     const { session } = this;
     if (!session.isOpen) return this.#refuse("The spreadsheet is not loaded yet");
+    if (session.readOnlyReason !== undefined) return this.#refuse(session.readOnlyReason);
     if (session.role === "viewer") return this.#refuse("You may view this spreadsheet, but not edit it");
     if (session.view.pending.length + this.#unshown.length >= MAX_PENDING_EDITS) {
       return this.#refuse(`${MAX_PENDING_EDITS} edits wait for the server; try again when it responds`);

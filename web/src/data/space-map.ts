@@ -11,7 +11,7 @@ import type { CellEdit, Operation } from "./wire";
 
 type Axis = "rows" | "columns";
 
-interface AxisChange {
+export interface AxisChange {
   sheet: number;
   axis: Axis;
   map: AxisMap;

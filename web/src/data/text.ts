@@ -17,11 +17,28 @@ export const FIRST_DATE_SERIAL = 61;
 type Formatter = typeof import("./format/index");
 
 let formatter: Formatter | null = null;
+/** Called when texts that were displayed without it are displayed otherwise. */
+const listeners = new Set<() => void>();
+let isMissed = false;
 
 /** Loads the code for all number formats, which few pages need. Returns false if it cannot be loaded: numbers are shown as `General` then. */
 export async function loadFormatter(): Promise<boolean> {
-  formatter ??= await import("./format/index").catch(() => null);
-  return formatter !== null;
+  const loaded = await import("./format/index").catch(() => null);
+  if (formatter !== null || loaded === null) return formatter !== null;
+  formatter = loaded;
+  if (isMissed) for (const listener of listeners) listener();
+  return true;
+}
+
+/** Calls the listener when texts change, because the code for their formats was loaded. Returns a function that ends it. */
+export function whenTextsChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Returns the text of a value whose format needs the code that is loaded later, or undefined for any other one. */
+export function laterText(value: CellValue, format: string = GENERAL): string | undefined {
+  return quickText(value, format) === undefined ? displayText(value, format) : undefined;
 }
 
 /** Returns whether the displayed text needs `loadFormatter`. */
@@ -57,6 +74,9 @@ export function displayText(value: CellValue, format: string = GENERAL, isResult
   if (isResult && typeof value === "number" && format === GENERAL) return resultText(value);
   const quick = quickText(value, format);
   if (quick !== undefined) return quick;
+  // An edit needs its text at once, but its format may be the first one that is not common.
+  if (formatter === null && !isMissed) void loadFormatter();
+  isMissed ||= formatter === null;
   if (typeof value === "string") return formatter?.formatted(value, format, generalText) ?? value;
   return typeof value === "number" ? (formatter?.formatted(value, format, generalText) ?? generalText(value)) : "";
 }

@@ -66,6 +66,10 @@ export interface SheetStatus {
   pending: number;
   oldestPendingMs: number | null;
   isOnline: boolean;
+  /** The cells are those of the last opening, and the first answer of the server is awaited. */
+  isConnecting?: boolean;
+  /** The browser stores no edits: those that wait are lost with the tab. */
+  isMemoryOnly?: boolean;
   role: "viewer" | "editor" | "owner";
   /** Why the spreadsheet is read-only at present, such as "The spreadsheet is archived". */
   readOnlyReason?: string;

@@ -12,7 +12,7 @@ export async function undoLast(source: Source): Promise<string> {
   await source.stored;
   const removed = await session.outbox.removeNewest();
   if (removed !== undefined) {
-    session.view.remove(removed.id);
+    session.remove(removed.id);
     source.emit({ kind: "layout" });
     source.emit({ kind: "status" });
     return "Removed an edit that was not sent yet";

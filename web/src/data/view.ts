@@ -121,6 +121,10 @@ export class View {
     return this.#update().source(sheet, row, column);
   }
 
+  axisMaps(sheet: number) {
+    return this.#update().axisMaps(sheet);
+  }
+
   cell(sheet: number, row: number, column: number): Cell | undefined {
     const overlay = this.#update();
     const source = overlay.source(sheet, row, column);

@@ -132,6 +132,12 @@ export interface AppendReply {
 
 export type Role = "viewer" | "editor" | "owner";
 
+export interface DetailsReply {
+  role: Role;
+  /** Set if the spreadsheet is archived or deleted. */
+  readOnlyReason?: string;
+}
+
 /** A mutation as it is sent. `op` is the JSON of the API, kept unchanged between attempts. */
 export interface SentMutation {
   id: number;

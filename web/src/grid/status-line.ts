@@ -15,7 +15,7 @@ export class StatusLine {
   draw(status: SheetStatus, summary: string): void {
     setText(this.summary, summary);
     setText(this.waiting, this.isShowingSync ? waitingText(status) : "");
-    setText(this.problem, this.isShowingSync ? (status.problem ?? (status.isOnline ? "" : "Offline")) : "");
+    setText(this.problem, this.isShowingSync ? (status.problem ?? (status.isOnline ? "" : status.isConnecting === true ? "Connecting" : "Offline")) : "");
     setText(this.position, (status.role === "viewer" ? "View only · " : "") + `Position ${status.position}`);
     for (const part of [this.summary, this.waiting, this.problem]) part.hidden = part.textContent === "";
   }

@@ -3,6 +3,7 @@ import { NO_FAULTS, OFFLINE } from "../fault-proxy";
 import { LOST_REQUESTS } from "./guard";
 import { describeInBrowser, openPage, openPlain } from "./harness";
 import { expectEachOnceInOrder, readCells, readLog } from "./log";
+import { storedText } from "./storage";
 import { SheetPage } from "./sheet-page";
 
 const EDITS = 1_000;
@@ -18,17 +19,22 @@ describeInBrowser("edits without a server", (harness) => {
     await sheet.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
     await sheet.page.reload();
     await sheet.cell("seen before").waitFor();
+    // The lists of a stored state have this name.
+    await expect.poll(() => storedText(sheet.page)).toContain("fullExtents");
     await context.setOffline(true);
     await sheet.enter("A2", "first");
     await sheet.enter("A3", "second");
     await sheet.page.getByText(/not sent|waiting|offline/i).first().waitFor();
     await sheet.page.reload();
-    await sheet.page.locator("cellar-grid").waitFor();
-    await sheet.page.waitForTimeout(1_000);
+    await sheet.cell("seen before").waitFor();
+    // The edits of before the reload are shown too, and count as waiting.
+    await expect.poll(() => sheet.cells()).toEqual({ "0,0": "seen before", "1,0": "first", "2,0": "second" });
+    await sheet.page.getByText(/2 edits wait/).first().waitFor();
+    await sheet.enter("A4", "third");
     await context.setOffline(false);
-    await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 30_000 }).toBe(3);
+    await expect.poll(async () => (await readLog(harness.stack, spreadsheet)).length, { timeout: 30_000 }).toBe(4);
     expectEachOnceInOrder(await readLog(harness.stack, spreadsheet));
-    const expected = { "0,0": "seen before", "1,0": "first", "2,0": "second" };
+    const expected = { "0,0": "seen before", "1,0": "first", "2,0": "second", "3,0": "third" };
     expect(await readCells(harness.stack, spreadsheet)).toEqual(expected);
     await expect.poll(() => sheet.cells(), { timeout: 30_000 }).toEqual(expected);
   });

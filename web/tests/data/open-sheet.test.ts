@@ -43,7 +43,7 @@ describe("an opened sheet", () => {
     const server = new FakeServer();
     server.cells = () => [{ row: 1, column: 1, value: 7 }];
     const hint = vi.fn(() => () => undefined);
-    const sheet = await open(server, { firstCell: { row: 1, column: 1 }, readRole: async () => "owner", hints: [{ start: hint }] });
+    const sheet = await open(server, { firstCell: { row: 1, column: 1 }, readDetails: async () => ({ role: "owner" }), hints: [{ start: hint }] });
     expect(server.requests.sort()).toEqual(["GET cells", "GET sheets"]);
     sheet.request(VIEW);
     await until(() => sheet.isLoaded(1, 1));

@@ -4,7 +4,6 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { isTransient } from "../../data/api-error";
 import { openSheet, type FirstCell, type OpenedSheet } from "../../data/index";
 import type { SheetStatus } from "../../data/types";
-import { IN_MEMORY_ONLY } from "../../data/edit-problems";
 import type { Spreadsheet } from "../../stack/details";
 import { MAX_COLUMNS, MAX_ROWS } from "../../data/limits";
 import { parseRange } from "../../grid/address";
@@ -37,6 +36,12 @@ export function useSource({ access, route, attempt, details, readOnlyReason }: S
   useLayoutEffect(() => {
     if (sheets !== null) sheets.readOnlyReason = readOnlyReason;
   }, [sheets, readOnlyReason]);
+  const lastReason = useRef(readOnlyReason);
+  useEffect(() => {
+    // The data layer keeps the reason until it reads the details again.
+    if (lastReason.current !== null && readOnlyReason === null) newest?.refresh();
+    lastReason.current = readOnlyReason;
+  }, [newest, readOnlyReason]);
   useEffect(() => () => sheets?.close(), [sheets]);
   return sheets?.source ?? null;
 }
@@ -45,10 +50,11 @@ export function useSource({ access, route, attempt, details, readOnlyReason }: S
 function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: number, details: SharedDetails): OpenedSheet | null {
   const { id } = route;
   const [opened, setOpened] = useState<OpenedSheet | null>(null);
-  const newestDetails = useRef(details);
-  newestDetails.current = details;
-  const readRole = async () => (await newestDetails.current.read()).role ?? "viewer";
-  const open = () => openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch, readRole, ...firstCellOf(route) });
+  const readDetails = async () => {
+    const { role = "viewer", status } = await details.read();
+    return status === "active" ? { role } : { role, readOnlyReason: `The spreadsheet is ${status}` };
+  };
+  const open = () => openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch, readDetails, ...firstCellOf(route) });
   useOpening(open, [stack, id], setOpened);
   useEffect(() => () => opened?.close(), [opened]);
   const { credentials } = useSession();
@@ -151,13 +157,10 @@ export function useStatus(source: OpenedSheet): SheetStatus {
 export function useUnsavedWarning(source: OpenedSheet): void {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (source.status.pending > 0 && isMemoryOnly(source)) event.preventDefault();
+      const { pending, isMemoryOnly } = source.status;
+      if (pending > 0 && isMemoryOnly === true) event.preventDefault();
     };
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);
   }, [source]);
-}
-
-function isMemoryOnly(source: OpenedSheet): boolean {
-  return source.status.problem === IN_MEMORY_ONLY;
 }
