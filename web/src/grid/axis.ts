@@ -56,10 +56,12 @@ export class Axis {
     return count === this.count ? this : new Axis(count, this.defaultSize, this.sizes);
   }
 
-  withSize(index: number, size: number): Axis {
+  withSizes(changed: Iterable<readonly [index: number, size: number]>): Axis {
     const sizes = new Map(this.sizes);
-    if (size === this.defaultSize) sizes.delete(index);
-    else sizes.set(index, size);
+    for (const [index, size] of changed) {
+      if (size === this.defaultSize) sizes.delete(index);
+      else sizes.set(index, size);
+    }
     return new Axis(this.count, this.defaultSize, sizes);
   }
 

@@ -35,6 +35,8 @@ interface ColumnPlace {
   width: number;
 }
 
+/** Screen readers read at least this part of a text, also in a narrow column. */
+const MIN_DRAWN_LENGTH = 200;
 /** Rows are placed from an anchor row, which changes before their offsets lose precision. */
 const MAX_FROM_ANCHOR = 20_000;
 
@@ -157,7 +159,7 @@ export class Body {
     if (slot.x !== x) slot.element.style.left = `${(slot.x = x)}px`;
     if (slot.width !== width) slot.element.style.width = `${(slot.width = width)}px`;
     const cell = source.cellAt(row, column);
-    const look = cellLook(cell, cell !== undefined || source.isLoaded(row, column), (text) => text.length * this.digitWidth <= width - 8);
+    const look = cellLook(cell, cell !== undefined || source.isLoaded(row, column), (text) => text.length * this.digitWidth <= width - 8, Math.max(MIN_DRAWN_LENGTH, width));
     if (slot.className !== look.className) slot.element.className = slot.className = look.className;
     // Kept here, since reading it from the element makes a copy.
     if (slot.text !== look.text) slot.element.textContent = slot.text = look.text;

@@ -1,15 +1,14 @@
 import type { CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
-import { cellName } from "./address";
 import { Axis } from "./axis";
 import { copyInput, editText } from "./cell-text";
 import { clearInputs } from "./clear";
-import { edit, READY, type EditEvent, type EditState } from "./edit";
+import { deletedText, edit, READY, type EditEvent, type EditState } from "./edit";
 import { COLUMN_WIDTH, MAX_COLUMN_WIDTH, MAX_COLUMNS, MAX_PASTED_CELLS, MIN_COLUMN_WIDTH, MIN_SHOWN_COLUMNS, MIN_SHOWN_ROWS, ROW_HEIGHT } from "./limits";
 import type { Parts } from "./later";
 import { Marks } from "./marks";
 import { navigate, type Direction, type Move } from "./navigation";
 import { scroll, SCROLL_START, type ScrollAction, type ScrollContext, type ScrollPosition } from "./scroll";
-import { advance, currentRange, isSingleCell, lastColumn, growWhole, selectCell, selectRange, type GridSize, type Selection } from "./selection";
+import { advance, currentRange, isSingleCell, growWhole, selectCell, selectRange, type GridSize, type Selection } from "./selection";
 import { scrollOfShift, shiftCell, shiftSelection, spansOf } from "./shift";
 import { shownSize, visibleRange } from "./view";
 
@@ -289,8 +288,12 @@ export class Controller {
   }
 
   setColumnWidth(column: number, width: number): void {
-    const rounded = Math.round(Math.max(MIN_COLUMN_WIDTH, Math.min(width, MAX_COLUMN_WIDTH)));
-    this.sheet.columns = this.sheet.columns.withSize(column, rounded);
+    this.setColumnWidths([[column, width]]);
+  }
+
+  private setColumnWidths(widths: readonly (readonly [column: number, width: number])[]): void {
+    const allowed = (width: number): number => Math.round(Math.max(MIN_COLUMN_WIDTH, Math.min(width, MAX_COLUMN_WIDTH)));
+    this.sheet.columns = this.sheet.columns.withSizes(widths.map(([column, width]) => [column, allowed(width)]));
     this.saveWidths();
     this.scroll({ kind: "resized" });
   }
@@ -298,10 +301,8 @@ export class Controller {
   /** Resizes the selected columns; at most 1,000, so that selecting everything does not store each column's width. */
   resizeColumns(by: number): void {
     const range = currentRange(this.selection);
-    const last = Math.min(lastColumn(range), range.firstColumn + 999);
-    for (let column = range.firstColumn; column <= last; column++) {
-      this.setColumnWidth(column, this.sheet.columns.sizeOf(column) + by);
-    }
+    const columns = Array.from({ length: Math.min(range.columnCount, 1_000) }, (_, index) => range.firstColumn + index);
+    this.setColumnWidths(columns.map((column) => [column, this.sheet.columns.sizeOf(column) + by]));
   }
 
   private advanceTowards(direction: Direction): void {
@@ -353,17 +354,21 @@ export class Controller {
     if (editState.mode === "ready") return;
     const cell = shiftCell(editState.cell, shift);
     if (cell) this.editState = { ...editState, cell };
-    else {
-      this.ui.notify(`${cellName(editState.cell.row, editState.cell.column)} was deleted while you edited it. Your text was: ${this.ui.editorText()}`);
-      this.edit({ kind: "cancel" });
-    }
+    else this.giveBackText();
+  }
+
+  /** Shows an open text whose cell is gone, so that it is not lost. */
+  private giveBackText(): void {
+    if (this.editState.mode === "ready") return;
+    this.ui.notify(deletedText(this.editState.cell, this.ui.editorText()));
+    this.edit({ kind: "cancel" });
   }
 
   /** Restores the state of the source's sheet, or starts at its first cell. */
   private showSheet(): void {
     const sheet = this.source?.sheet ?? -1;
     if (sheet !== this.shownSheet) {
-      if (this.editState.mode !== "ready") this.edit({ kind: "cancel" });
+      this.giveBackText();
       if (this.shownSheet >= 0) this.sheetStates.set(this.shownSheet, this.sheet);
       this.sheet = this.sheetStates.get(sheet) ?? this.newSheetState(sheet);
       this.shownSheet = sheet;

@@ -6,6 +6,10 @@ import { textWidth } from "./measure";
 import { frozenHeight } from "./scroll";
 import { columnLeft, rowTop, type View } from "./view";
 
+const MAX_WIDTH = 600;
+/** A longer text takes the whole height, and is not measured at each key. */
+const MAX_MEASURED = 4_000;
+
 /**
  * The textarea over the active cell. It has the focus all the time and is empty until the user types, so that input
  * methods, dead keys and touch keyboards write into it from the first letter on. It is never recycled or blurred by a
@@ -71,7 +75,7 @@ export class Editor {
     const size = this.measure(view, column);
     this.element.style.width = `${size.width}px`;
     this.element.style.height = `${size.height}px`;
-    if (this.element.value !== "") this.showAllLines(size, context.height);
+    if (this.element.value !== "" && size.height < context.height) this.showAllLines(size, context.height);
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
     const start = row < context.frozenRows ? 0 : frozenHeight(context);
@@ -92,9 +96,10 @@ export class Editor {
     const cellWidth = view.context.columns.sizeOf(column) + 1;
     const { value } = this.element;
     if (value === "") return { width: Math.min(cellWidth, view.context.width), height: ROW_HEIGHT + 1 };
-    const lines = value.split("\n");
-    const widths = lines.map((line) => textWidth(line, this.element) + 24);
-    const width = Math.min(Math.max(cellWidth, ...widths), view.context.width, 600);
+    const maxWidth = Math.min(view.context.width, MAX_WIDTH);
+    if (value.length > MAX_MEASURED) return { width: maxWidth, height: view.context.height };
+    const widths = value.split("\n").map((line) => textWidth(line, this.element) + 24);
+    const width = Math.min(Math.max(cellWidth, ...widths), maxWidth);
     const lineCount = widths.reduce((sum, needed) => sum + Math.ceil(needed / width), 0);
     return { width, height: Math.min(7 + lineCount * 18, view.context.height) };
   }
@@ -130,10 +135,9 @@ export class Editor {
   }
 
   private handleFocusOut(event: FocusEvent): void {
-    const root = this.element.getRootNode() as ShadowRoot;
-    // The text stays open if the window loses the focus, and while the formula bar has it.
-    const isInside = event.relatedTarget !== null && root.contains(event.relatedTarget as Node);
-    if (this.isRefocusing || isInside || !document.hasFocus() || this.controller.editState.mode === "ready") return;
+    // The text stays open if the window loses the focus, and continues in the formula bar.
+    const isContinued = event.relatedTarget instanceof Element && event.relatedTarget.matches(".formula");
+    if (this.isRefocusing || isContinued || !document.hasFocus() || this.controller.editState.mode === "ready") return;
     this.controller.edit({ kind: "commit", text: this.element.value, advance: null });
   }
 }

@@ -1,6 +1,7 @@
 import type { SheetChange } from "../data/types";
-import { cellName, type CellAddress } from "./address";
+import type { CellAddress } from "./address";
 import { editText } from "./cell-text";
+import { deletedText } from "./edit";
 import type { Controller } from "./controller";
 import type { Editor } from "./editor";
 import type { FormulaBar } from "./formula-bar";
@@ -15,7 +16,7 @@ export interface FormulaBarUi {
 /** Connects the name box and the formula bar. Focus returns to the grid after Enter and Escape. */
 export class FormulaBarEvents {
   /** The cell that the text belongs to: the selection may change while the bar has the focus. */
-  private started: { cell: CellAddress; original: string } | null = null;
+  private started: { sheet: number; cell: CellAddress; original: string } | null = null;
   private unsubscribe: (() => void) | undefined;
 
   constructor(
@@ -41,12 +42,17 @@ export class FormulaBarEvents {
 
   private start(): void {
     const { controller } = this;
+    const { source } = controller;
+    if (!source) return;
     const cell = controller.selection.active;
     const isOpen = controller.editState.mode !== "ready";
-    this.started = { cell, original: editText(controller.source?.cellAt(cell.row, cell.column)) };
+    const original = editText(source.cellAt(cell.row, cell.column));
+    this.started = { sheet: source.sheet, cell, original };
+    // A text that was begun in the cell continues in the bar, which showed only the start of a long one.
+    const text = isOpen ? this.editor.element.value : original;
+    if (this.bar.formula.value !== text) this.bar.formula.value = text;
     this.unsubscribe?.();
-    this.unsubscribe = controller.source?.subscribe((change) => this.follow(change));
-    // A text that was begun in the cell continues in the bar.
+    this.unsubscribe = source.subscribe((change) => this.follow(change, source.sheet));
     if (isOpen) controller.edit({ kind: "cancel" });
     controller.redraw();
   }
@@ -58,17 +64,20 @@ export class FormulaBarEvents {
     if (started && bar.formula.value !== started.original) this.controller.store([{ ...started.cell, input: bar.formula.value }]);
   }
 
-  /** Keeps the text with its cell while others insert and delete rows and columns. */
-  private follow(change: SheetChange): void {
-    if (!this.started || change.kind !== "layout" || change.axis === undefined) return;
-    const { axis, at = 0, count = 0 } = change;
+  /** Keeps the text with its cell while others insert and delete rows, columns and sheets. */
+  private follow(change: SheetChange, sheet: number): void {
+    if (!this.started) return;
     const { cell } = this.started;
-    const moved = shiftCell(cell, { axis, at, count });
-    if (moved) this.started.cell = moved;
-    else {
-      this.started = null;
-      this.ui.notify(`${cellName(cell.row, cell.column)} was deleted while you edited it. Your text was: ${this.bar.formula.value}`);
+    const isShift = change.kind === "layout" && change.axis !== undefined;
+    const { axis = "rows", at = 0, count = 0 } = isShift ? change : {};
+    const moved = sheet === this.started.sheet ? shiftCell(cell, { axis, at, count }) : null;
+    if (moved) {
+      this.started.cell = moved;
+      return;
     }
+    this.started = null;
+    this.ui.notify(deletedText(cell, this.bar.formula.value));
+    this.editor.focus();
   }
 
   private handleKey(event: KeyboardEvent): void {

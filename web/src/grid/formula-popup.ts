@@ -8,6 +8,9 @@ export interface Hint {
   argument: number;
 }
 
+/** Firefox reports lines instead of pixels. */
+const LINE_HEIGHT = 26;
+
 /**
  * The list of words and the arguments of a function, below the field.
  *
@@ -28,7 +31,7 @@ export class FormulaPopup {
     // A press would take the focus from the field.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
     // A region that scrolls by itself would have to take the focus.
-    this.list.addEventListener("wheel", (event) => (this.list.scrollTop += event.deltaY), { passive: true });
+    this.list.addEventListener("wheel", (event) => (this.list.scrollTop += event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_HEIGHT : 1)), { passive: true });
     this.list.addEventListener("click", (event) => {
       const index = [...this.list.children].indexOf((event.target as Element).closest("[role=option]")!);
       if (index >= 0) this.onPick(index);

@@ -96,6 +96,18 @@ export class CellarGrid extends HTMLElement {
       goTo: (text) => this.goToText(text),
       notify: (message) => this.notify(message),
     });
+    this.takeEarlyProperties();
+  }
+
+  /** A page may set properties before it loads the script that defines the element. */
+  private takeEarlyProperties(): void {
+    const early: Record<string, unknown> = {};
+    for (const name of ["source", "marks", "frozenRows", "columnWidths"]) {
+      if (!Object.hasOwn(this, name)) continue;
+      early[name] = Reflect.get(this, name);
+      Reflect.deleteProperty(this, name);
+    }
+    Object.assign(this, early);
   }
 
   private adopt(text: string): void {
@@ -267,9 +279,11 @@ export class CellarGrid extends HTMLElement {
     this.status.draw(source.status, this.later.parts?.summaryText(view.selection, source, view.visible) ?? "");
     this.tabs.draw(source, this.controller.canEdit);
     if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
+    if (this.isSelectionChanged || this.announcer.isDue(view.selection, source)) {
+      this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
+    }
     if (!this.isSelectionChanged) return;
     this.isSelectionChanged = false;
-    this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
     this.dispatchEvent(new CustomEvent("cellar-selection", { detail: view.selection }));
   }
 

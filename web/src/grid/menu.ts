@@ -25,6 +25,8 @@ export class Menu {
     this.element.hidden = true;
     // The mouse events of the lifted finger would take the focus, and close the menu.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
+    // The key of the menu also asks for the browser's menu, once this one has the focus.
+    this.element.addEventListener("contextmenu", (event) => event.preventDefault());
     this.element.addEventListener("pointerdown", () => (this.isPressed = true));
     this.element.addEventListener("keydown", (event) => this.handleKey(event));
     this.element.addEventListener("focusout", (event) => {

@@ -11,6 +11,7 @@ export const STYLE = `
   --cellar-font: 13px/1.3 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
   display: flex; flex-direction: column; min-height: 200px; position: relative; overflow: hidden; contain: strict;
   background: var(--cellar-background); color: var(--cellar-text); font: var(--cellar-font); color-scheme: light dark;
+  direction: ltr;
 }
 @media (prefers-color-scheme: dark) {
   :host {
@@ -35,6 +36,7 @@ export const STYLE = `
 .cells { position: absolute; top: 0; left: 0; }
 .cell, .column, .row-header, .corner { position: absolute; top: 0; left: 0; height: 24px; padding: 0 5px; line-height: 23px; white-space: pre;
   overflow: hidden; overflow: clip; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
+.cell, .editor, .formula, .mirror-text { unicode-bidi: plaintext; }
 .cell { font-variant-numeric: tabular-nums; }
 .cell.number { text-align: right; }
 .cell.boolean { text-align: center; }
