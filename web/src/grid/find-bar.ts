@@ -53,7 +53,7 @@ export class FindBar {
     const marks = marksOfFound(cells);
     this.controller.marks.set("found", marks);
     const total = formatNumber(Math.max(count ?? 0, cells.length));
-    const part = isPartial ? " in the part searched so far" : "";
+    const part = isPartial ? " so far" : "";
     this.count.textContent = this.searched === "" ? "" : cells.length === 0 ? `Not found${part}` : `${total} found${part}`;
     if (this.isMoving && marks.length > 0) {
       this.isMoving = false;

@@ -83,7 +83,7 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 .status { display: flex; flex-wrap: wrap; min-width: 0; overflow-wrap: anywhere; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
 .status .problem { color: var(--cellar-error); }
 .status .waiting { color: var(--cellar-pending); }
-.notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
+.notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); width: max-content; max-width: calc(100% - 24px); overflow-wrap: anywhere; padding: 8px 14px; border-radius: 6px;
   background: var(--cellar-text); color: var(--cellar-background); z-index: 6; }
 .notice button { margin-left: 12px; font: inherit; color: inherit; background: none; border: 1px solid; border-radius: 4px; cursor: pointer; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
