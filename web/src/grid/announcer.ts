@@ -13,18 +13,18 @@ const MAX_SPOKEN = 500;
 export class Announcer {
   readonly element = make("div", "quiet", { "aria-live": "polite", "aria-atomic": "true" });
   /** The cell was not loaded when it was announced. */
-  private isWaiting = false;
+  #isWaiting = false;
 
   /** Returns whether the contents of the active cell have arrived after it was announced. */
   isDue({ active }: Selection, source: SheetSource): boolean {
-    return this.isWaiting && source.isLoaded(active.row, active.column);
+    return this.#isWaiting && source.isLoaded(active.row, active.column);
   }
 
   announce(selection: Selection, source: SheetSource, size: GridSize, labels: readonly string[]): void {
     const { row, column } = selection.active;
     const cell = source.cellAt(row, column);
-    this.isWaiting = !source.isLoaded(row, column);
-    const content = cell ? shortened(cell.text) || "blank" : this.isWaiting ? "loading" : "blank";
+    this.#isWaiting = !source.isLoaded(row, column);
+    const content = cell ? shortened(cell.text) || "blank" : this.#isWaiting ? "loading" : "blank";
     const marks = [cell?.stale ? "stale" : "", cell?.pending ? "not sent" : "", cell?.filledBy ? `filled by ${cell.filledBy}` : ""];
     const parts = [cellName(row, column), content, ...marks, ...labels, rowText(row, source.extent.rows)];
     if (!isSingleCell(selection)) parts.push(`selected ${rangeName(currentRange(selection), size.rows, size.columns)}`);

@@ -15,8 +15,8 @@ export class FormulaBar {
     enterkeyhint: "done",
     rows: "1",
   });
-  private readonly field = make("div", "formula-field", {}, this.formula);
-  readonly element = make("div", "bar", {}, this.nameBox, this.field);
+  readonly #field = make("div", "formula-field", {}, this.formula);
+  readonly element = make("div", "bar", {}, this.nameBox, this.#field);
 
   /** Shows the selection, unless the user types into a box. */
   draw(name: string, contents: string, isReadOnly: boolean, focused: Element | null): void {
@@ -25,17 +25,17 @@ export class FormulaBar {
     if (focused !== this.nameBox && this.nameBox.value !== name) this.nameBox.value = name;
     if (!isFocused && this.formula.value !== shown) this.formula.value = shown;
     this.formula.readOnly = isReadOnly;
-    this.fit(isFocused);
+    this.#fit(isFocused);
   }
 
   /** Opens the field over the grid: a bar that grows would move the cells that the user points at. */
-  private fit(isFocused: boolean): void {
+  #fit(isFocused: boolean): void {
     const { style } = this.formula;
     if (!isFocused) {
       style.height = "";
       return;
     }
     style.height = "0";
-    style.height = `${Math.max(this.field.offsetHeight, Math.min(this.formula.scrollHeight, MAX_HEIGHT))}px`;
+    style.height = `${Math.max(this.#field.offsetHeight, Math.min(this.formula.scrollHeight, MAX_HEIGHT))}px`;
   }
 }
