@@ -5,4 +5,5 @@ export { openSheet, type OpenedSheet, type OpenOptions, type UnsentEdits } from 
 export type { HintSource } from "./live";
 export { parseInput } from "./input";
 export type { At } from "./api";
-export { columnName, rangeText } from "./api";
+export { rangeText } from "./api";
+export { columnName } from "../base/sheet";

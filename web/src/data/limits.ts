@@ -1,7 +1,6 @@
 /** Limits of the data layer. Those of the server have the same values as in `core/base`. */
 
-export const MAX_ROWS = 2 ** 30;
-export const MAX_COLUMNS = 2 ** 22;
+export { MAX_COLUMNS, MAX_ROWS } from "../base/sheet";
 export const MAX_INSERTED_LINES = 2 ** 20;
 export const MAX_CELLS_PER_EDIT = 10_000;
 export const MAX_MUTATIONS_PER_REQUEST = 1_000;
