@@ -1,5 +1,6 @@
 /** The requests of the HTTP API that the data layer sends, for one spreadsheet. */
 
+import { cellName } from "../base/sheet";
 import * as replies from "./decode-replies";
 import { Http, type HttpOptions } from "./http";
 import { MalformedReply } from "./decode";
@@ -123,19 +124,7 @@ function appendPage(earlier: wire.CellsReply, page: wire.CellsReply): wire.Cells
   return { ...page, formats, extent, cells: earlier.cells.concat(page.cells) };
 }
 
-/** Returns the letters of a column, such as `AB` for 27. */
-export function columnName(column: number): string {
-  const LETTERS = 26;
-  const FIRST_LETTER = 65;
-  let name = "";
-  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / LETTERS)) {
-    name = String.fromCharCode(FIRST_LETTER + ((rest - 1) % LETTERS)) + name;
-  }
-  return name;
-}
-
 /** Returns a range such as `A1:T50`. */
 export function rangeText({ firstRow, rowCount, firstColumn, columnCount }: Range): string {
-  const first = `${columnName(firstColumn)}${firstRow + 1}`;
-  return `${first}:${columnName(firstColumn + columnCount - 1)}${firstRow + rowCount}`;
+  return `${cellName(firstRow, firstColumn)}:${cellName(firstRow + rowCount - 1, firstColumn + columnCount - 1)}`;
 }

@@ -2,7 +2,7 @@
 
 import { withoutAbsent } from "./decode";
 import { parseInput } from "./input";
-import { MAX_CELLS_PER_EDIT, MAX_COLUMNS, MAX_INSERTED_LINES, MAX_ROWS } from "./limits";
+import { MAX_CELLS_PER_EDIT, MAX_COLUMNS, MAX_EDIT_BYTES, MAX_INSERTED_LINES, MAX_ROWS } from "./limits";
 import type { CellInput } from "./types";
 import type { CellEdit, Operation } from "./wire";
 
@@ -15,11 +15,23 @@ export function cellsOperations(sheet: number, inputs: readonly CellInput[]): Op
     const { value, formula, format } = typed;
     cells.push(withoutAbsent<CellEdit>({ row, column, value, formula, format }));
   }
-  const operations: Operation[] = [];
-  for (let first = 0; first < cells.length; first += MAX_CELLS_PER_EDIT) {
-    operations.push({ kind: "setCells", sheet, cells: cells.slice(first, first + MAX_CELLS_PER_EDIT) });
+  return split(cells).map((part) => ({ kind: "setCells", sheet, cells: part }));
+}
+
+/** Splits the cells of an edit into parts that the server accepts. */
+function split(cells: readonly CellEdit[]): CellEdit[][] {
+  const parts: CellEdit[][] = [];
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  for (const cell of cells) {
+    const size = encoder.encode(JSON.stringify(cell)).length + 1;
+    const part = parts[parts.length - 1];
+    const isFull = part === undefined || part.length >= MAX_CELLS_PER_EDIT || bytes + size > MAX_EDIT_BYTES;
+    bytes = isFull ? size : bytes + size;
+    if (isFull) parts.push([cell]);
+    else part.push(cell);
   }
-  return operations;
+  return parts;
 }
 
 export function insertion(

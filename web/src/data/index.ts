@@ -7,4 +7,5 @@ export type { HintSource } from "./live";
 export type { FirstCell } from "./loader";
 export { parseInput } from "./input";
 export type { At } from "./api";
-export { columnName, rangeText } from "./api";
+export { rangeText } from "./api";
+export { columnName } from "../base/sheet";

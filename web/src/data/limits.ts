@@ -1,12 +1,13 @@
 /** Limits of the data layer. Those of the server have the same values as in `core/base`. */
 
-export const MAX_ROWS = 2 ** 30;
-export const MAX_COLUMNS = 2 ** 22;
+export { MAX_COLUMNS, MAX_ROWS } from "../base/sheet";
 export const MAX_INSERTED_LINES = 2 ** 20;
 export const MAX_CELLS_PER_EDIT = 10_000;
 export const MAX_MUTATIONS_PER_REQUEST = 1_000;
 /** Larger edits would need an uploaded body, which this client does not write. */
 export const MAX_REQUEST_BYTES = 256 * 1024;
+/** Leaves room for the rest of the request. */
+export const MAX_EDIT_BYTES = 240 * 1024;
 export const MAX_TEXT_LENGTH = 65_536;
 
 export const BLOCK_ROWS = 128;

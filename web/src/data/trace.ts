@@ -1,12 +1,13 @@
 /** Traces cells: what a formula reads, and which formulas read a cell. */
 
-import { columnName, type Api } from "./api";
+import { cellName } from "../base/sheet";
+import type { Api } from "./api";
 import { fieldsOf, integerOf, listOf } from "./decode";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
 import type { CellTrace, SheetRange } from "./types";
 
 export function traceCell(api: Api, sheet: string, row: number, column: number): Promise<CellTrace> {
-  return api.get("/cells/trace", { sheet, cell: `${columnName(column)}${row + 1}` }, decodeTrace);
+  return api.get("/cells/trace", { sheet, cell: cellName(row, column) }, decodeTrace);
 }
 
 /** Returns the rectangle of rows and columns. A whole column has all rows that a sheet can have. */

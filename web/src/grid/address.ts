@@ -1,21 +1,11 @@
+import { cellName, columnName, MAX_COLUMNS, MAX_ROWS } from "../base/sheet";
 import type { Range } from "../data/types";
-import { MAX_COLUMNS, MAX_ROWS } from "./limits";
+
+export { cellName, columnName };
 
 export interface CellAddress {
   row: number;
   column: number;
-}
-
-export function columnName(column: number): string {
-  let name = "";
-  for (let rest = column + 1; rest > 0; rest = Math.floor((rest - 1) / 26)) {
-    name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;
-  }
-  return name;
-}
-
-export function cellName(row: number, column: number): string {
-  return columnName(column) + (row + 1);
 }
 
 /** Returns a range as text: `B2`, `B2:C9`, `2:9` for whole rows, `B:C` for whole columns. */

@@ -21,8 +21,16 @@ export function editText(cell: Cell | undefined): string {
 
 /** Returns an input that stores exactly this cell's contents elsewhere. */
 export function copyInput(cell: Cell | undefined): string {
-  if (cell && cell.formula === undefined && typeof cell.value === "string") return `'${cell.value}`;
-  return editText(cell);
+  const input = editText(cell);
+  if (!cell || cell.formula !== undefined) return input;
+  if (typeof cell.value === "string") return `'${cell.value}`;
+  return typeof cell.value === "number" && !isReadAsNumber(input) ? `=${input}` : input;
+}
+
+/** The server reads a number with an exponent or more than 15 digits as text. */
+function isReadAsNumber(input: string): boolean {
+  if (DATE_INPUT.test(input)) return true;
+  return /^-?\d+(?:\.\d+)?$/.test(input) && input.replace(/^-?[0.]*|\./g, "").length <= 15;
 }
 
 export function formulaText(formula: string): string {
@@ -44,5 +52,5 @@ function dateInput(serial: number, text: string): string {
 }
 
 function isDateFormat(format: string | undefined): boolean {
-  return format !== undefined && /[ydhs]/i.test(format.replace(/"[^"]*"|\[[^\]]*\]|general/gi, ""));
+  return format !== undefined && /[ydhs]/i.test(format.replace(/"[^"]*"|\[[^\]]*\]|\\.|general/gi, ""));
 }

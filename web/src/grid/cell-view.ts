@@ -15,14 +15,15 @@ export interface CellLook {
 const LOADING: CellLook = { className: "cell loading", text: "…", title: "Loading" };
 const BLANK: CellLook = { className: "cell", text: "", title: "" };
 
-export function cellLook(cell: Cell | undefined, isLoaded: boolean, fits: (text: string) => boolean): CellLook {
+/** Returns the look of a cell. `maxLength` characters are more than its width can show: a browser would lay out all. */
+export function cellLook(cell: Cell | undefined, isLoaded: boolean, fits: (text: string) => boolean, maxLength: number): CellLook {
   if (!cell) return isLoaded ? BLANK : LOADING;
   const classes = ["cell", ...valueClasses(cell)];
   if (cell.stale) classes.push("stale");
   if (cell.pending) classes.push("pending");
   if (cell.filledBy !== undefined) classes.push("filled");
   if (cell.note) classes.push("noted");
-  const text = shownText(cell, fits);
+  const text = shownText(cell, fits).slice(0, maxLength);
   return { className: classes.join(" "), text, title: titleOf(cell, text) };
 }
 

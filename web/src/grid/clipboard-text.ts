@@ -27,18 +27,21 @@ export function parseTsv(text: string): string[][] {
 }
 
 // Sticky, so that a long text is not copied for each of its cells.
-const QUOTED_CELL = /"((?:[^"]|"")*)"(?=[\t\n]|$)/y;
 const PLAIN_CELL = /[^\t\n]*/y;
 
 function readCell(source: string, at: number): [string, number] {
-  if (source[at] === '"') {
-    QUOTED_CELL.lastIndex = at;
-    const match = QUOTED_CELL.exec(source);
-    if (match) return [match[1]!.replace(/""/g, '"'), at + match[0].length];
-  }
+  const end = source[at] === '"' ? quotedEnd(source, at) : -1;
+  if (end > 0) return [source.slice(at + 1, end - 1).replace(/""/g, '"'), end];
   PLAIN_CELL.lastIndex = at;
   const length = PLAIN_CELL.exec(source)![0].length;
   return [source.slice(at, at + length), at + length];
+}
+
+/** Returns the end of a quoted cell, or -1. Not by an expression: those have no room for a long cell. */
+function quotedEnd(source: string, start: number): number {
+  let quote = source.indexOf('"', start + 1);
+  while (quote >= 0 && source[quote + 1] === '"') quote = source.indexOf('"', quote + 2);
+  return quote >= 0 && /[\t\n]|^$/.test(source.charAt(quote + 1)) ? quote + 1 : -1;
 }
 
 export function normalizeBreaks(text: string): string {

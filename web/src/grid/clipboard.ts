@@ -25,7 +25,7 @@ export class Clipboard {
     const range = rangeToCopy(selection, source.extent);
     if (typeof range === "string") return this.notify(range);
     const clear = isCut ? () => this.controller.clear() : () => undefined;
-    if (!data || !isRangeLoaded(range, source)) return this.copyLater(source, range, isCut, clear);
+    if (!data || !isRangeLoaded(range, source)) return this.#copyLater(source, range, isCut, clear);
     const cells = mapCells(range, (row, column) => source.cellAt(row, column));
     const { plain, html } = serialize(range, cells, isCut);
     data.setData("text/plain", plain);
@@ -34,7 +34,7 @@ export class Clipboard {
   }
 
   /** Safari lets a page write later only if it promises the contents in the event. */
-  private copyLater(source: SheetSource, range: Range, isCut: boolean, done: () => void): void {
+  #copyLater(source: SheetSource, range: Range, isCut: boolean, done: () => void): void {
     const count = formatNumber(range.rowCount * range.columnCount);
     const { selection } = this.controller;
     const copied = readRange(range, source).finally(() => this.controller.loadAgain()).then((cells) => serialize(range, cells, isCut));

@@ -13,45 +13,45 @@ interface ColumnSlot {
 /** Draws the column headers in recycled elements, like `Body`. */
 export class ColumnHeaders {
   readonly element: HTMLDivElement;
-  private readonly corner = make("div", "corner", { role: "columnheader", "aria-colindex": "1", title: "Select all" });
-  private readonly row = make("div", "header-row", { role: "row", "aria-rowindex": "1" });
-  private slots: ColumnSlot[] = [];
+  readonly #corner = make("div", "corner", { role: "columnheader", "aria-colindex": "1", title: "Select all" });
+  readonly #row = make("div", "header-row", { role: "row", "aria-rowindex": "1" });
+  #slots: ColumnSlot[] = [];
 
   constructor() {
-    this.corner.append(make("span", "quiet", {}, "Row number"));
-    this.row.append(this.corner);
-    this.element = make("div", "header", { role: "rowgroup" }, this.row);
+    this.#corner.append(make("span", "quiet", {}, "Row number"));
+    this.#row.append(this.#corner);
+    this.element = make("div", "header", { role: "rowgroup" }, this.#row);
   }
 
   draw(view: View): void {
     const { visible } = view;
-    this.corner.style.width = `${view.headerWidth}px`;
+    this.#corner.style.width = `${view.headerWidth}px`;
     const count = Math.ceil((visible.columnCount + 1) / 4) * 4;
-    if (count !== this.slots.length) this.resizePool(count);
+    if (count !== this.#slots.length) this.#resizePool(count);
     for (let column = visible.firstColumn; column <= lastColumn(visible); column++) {
-      drawColumn(this.slots[column % count]!, column, view);
+      drawColumn(this.#slots[column % count]!, column, view);
     }
-    for (const slot of this.slots) {
+    for (const slot of this.#slots) {
       slot.element.hidden = slot.column < visible.firstColumn || slot.column > lastColumn(visible);
     }
   }
 
   sort(): void {
-    const columns = this.slots.map((slot) => ({ element: slot.element, index: slot.column }));
-    sortChildren(this.row, [{ element: this.corner, index: -1 }, ...columns]);
+    const columns = this.#slots.map((slot) => ({ element: slot.element, index: slot.column }));
+    sortChildren(this.#row, [{ element: this.#corner, index: -1 }, ...columns]);
   }
 
-  private resizePool(count: number): void {
-    while (this.slots.length < count) this.slots.push(this.addColumn());
-    for (const slot of this.slots.splice(count)) slot.element.remove();
+  #resizePool(count: number): void {
+    while (this.#slots.length < count) this.#slots.push(this.#addColumn());
+    for (const slot of this.#slots.splice(count)) slot.element.remove();
     // Another number of slots maps columns to other slots.
-    for (const slot of this.slots) slot.column = -1;
+    for (const slot of this.#slots) slot.column = -1;
   }
 
-  private addColumn(): ColumnSlot {
+  #addColumn(): ColumnSlot {
     const label = make("span", "");
     const element = make("div", "column", { role: "columnheader" }, label, make("div", "resize", { "aria-hidden": "true" }));
-    this.row.append(element);
+    this.#row.append(element);
     return { element, label, column: -1 };
   }
 }

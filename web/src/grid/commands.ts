@@ -39,11 +39,11 @@ export class CommandRunner {
       case "redo":
         return controller.undo(command.kind);
       default:
-        return this.runSimple(command.kind);
+        return this.#runSimple(command.kind);
     }
   }
 
-  private runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "insert" | "delete" | "resizeColumns">): void {
+  #runSimple(kind: Exclude<Command["kind"], "move" | "advance" | "commit" | "widen" | "insert" | "delete" | "resizeColumns">): void {
     const { controller, ui } = this;
     switch (kind) {
       case "open":
@@ -64,11 +64,11 @@ export class CommandRunner {
         ui.editorElement().setRangeText("\n", ui.editorElement().selectionStart, ui.editorElement().selectionEnd, "end");
         return controller.redraw();
       case "menu":
-        return this.openMenuAtEditor();
+        return this.#openMenuAtEditor();
     }
   }
 
-  private openMenuAtEditor(): void {
+  #openMenuAtEditor(): void {
     const box = this.ui.editorElement().getBoundingClientRect();
     this.ui.openMenu(box.left, box.bottom);
   }

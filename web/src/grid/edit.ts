@@ -1,5 +1,5 @@
 import type { CellInput } from "../data/types";
-import type { CellAddress } from "./address";
+import { cellName, type CellAddress } from "./address";
 import type { Direction } from "./navigation";
 
 /**
@@ -46,6 +46,11 @@ export function edit(state: EditState, event: EditEvent): EditStep {
     case "commit":
       return commit(state, event.text, event.advance);
   }
+}
+
+/** The message that gives back a text whose cell or sheet was deleted meanwhile. */
+export function deletedText({ row, column }: CellAddress, text: string): string {
+  return `${cellName(row, column)} was deleted while you edited it. Your text was: ${text}`;
 }
 
 function opened(mode: "typing" | "editing", event: { cell: CellAddress; original: string }): EditState {

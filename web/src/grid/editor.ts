@@ -6,6 +6,10 @@ import { textWidth } from "./measure";
 import { frozenHeight } from "./scroll";
 import { columnLeft, rowTop, type View } from "./view";
 
+const MAX_WIDTH = 600;
+/** A longer text takes the whole height, and is not measured at each key. */
+const MAX_MEASURED = 4_000;
+
 /**
  * The textarea over the active cell. It has the focus all the time and is empty until the user types, so that input
  * methods, dead keys and touch keyboards write into it from the first letter on. It is never recycled or blurred by a
@@ -21,8 +25,8 @@ export class Editor {
     rows: "1",
     wrap: "soft",
   });
-  private isTabReleased = false;
-  private isRefocusing = false;
+  #isTabReleased = false;
+  #isRefocusing = false;
   /** An input method writes into the field. */
   isComposing = false;
 
@@ -32,17 +36,17 @@ export class Editor {
     private readonly isTabLeaving: () => boolean,
   ) {
     const { element } = this;
-    element.addEventListener("keydown", (event) => this.handleKey(event));
-    element.addEventListener("input", () => this.handleInput());
+    element.addEventListener("keydown", (event) => this.#handleKey(event));
+    element.addEventListener("input", () => this.#handleInput());
     element.addEventListener("compositionstart", () => {
       this.isComposing = true;
-      this.handleInput();
+      this.#handleInput();
     });
     element.addEventListener("compositionend", () => {
       this.isComposing = false;
-      this.handleInput();
+      this.#handleInput();
     });
-    element.addEventListener("focusout", (event) => this.handleFocusOut(event));
+    element.addEventListener("focusout", (event) => this.#handleFocusOut(event));
   }
 
   focus(): void {
@@ -56,10 +60,10 @@ export class Editor {
     this.element.inputMode = inputMode;
     if (!isShown) return;
     // Browsers show the keyboard for a new focus only.
-    this.isRefocusing = true;
+    this.#isRefocusing = true;
     this.element.blur();
     this.focus();
-    this.isRefocusing = false;
+    this.#isRefocusing = false;
   }
 
   draw(view: View): void {
@@ -68,10 +72,10 @@ export class Editor {
     const { row, column } = editState.mode === "ready" ? selection.active : editState.cell;
     this.element.classList.toggle("open", editState.mode !== "ready");
     this.element.readOnly = !this.controller.canEdit;
-    const size = this.measure(view, column);
+    const size = this.#measure(view, column);
     this.element.style.width = `${size.width}px`;
     this.element.style.height = `${size.height}px`;
-    if (this.element.value !== "") this.showAllLines(size, context.height);
+    if (this.element.value !== "" && size.height < context.height) this.#showAllLines(size, context.height);
     // Kept inside the viewport: browsers scroll a focused field into view.
     const x = clamp(columnLeft(column, view) - 1, 0, context.width - size.width);
     const start = row < context.frozenRows ? 0 : frozenHeight(context);
@@ -82,7 +86,7 @@ export class Editor {
   }
 
   /** Words that do not fit at the end of a line make more lines than measured. A scrollbar would make the lines shorter still. */
-  private showAllLines(size: { height: number }, maxHeight: number): void {
+  #showAllLines(size: { height: number }, maxHeight: number): void {
     this.element.style.overflowY = "hidden";
     size.height = Math.min(Math.max(size.height, this.element.scrollHeight + 4), maxHeight);
     this.element.style.height = `${size.height}px`;
@@ -90,18 +94,19 @@ export class Editor {
   }
 
   /** Returns the size of the editor: the cell, or more if the text needs it. */
-  private measure(view: View, column: number): { width: number; height: number } {
+  #measure(view: View, column: number): { width: number; height: number } {
     const cellWidth = view.context.columns.sizeOf(column) + 1;
     const { value } = this.element;
     if (value === "") return { width: Math.min(cellWidth, view.context.width), height: ROW_HEIGHT + 1 };
-    const lines = value.split("\n");
-    const widths = lines.map((line) => textWidth(line, this.element) + 24);
-    const width = Math.min(Math.max(cellWidth, ...widths), view.context.width, 600);
+    const maxWidth = Math.min(view.context.width, MAX_WIDTH);
+    if (value.length > MAX_MEASURED) return { width: maxWidth, height: view.context.height };
+    const widths = value.split("\n").map((line) => textWidth(line, this.element) + 24);
+    const width = Math.min(Math.max(cellWidth, ...widths), maxWidth);
     const lineCount = widths.reduce((sum, needed) => sum + Math.ceil(needed / width), 0);
     return { width, height: Math.min(7 + lineCount * 18, view.context.height) };
   }
 
-  private handleKey(event: KeyboardEvent): void {
+  #handleKey(event: KeyboardEvent): void {
     const key: Key = {
       key: event.key,
       ctrl: event.ctrlKey || event.metaKey,
@@ -110,8 +115,8 @@ export class Editor {
       // Safari ends a composition before the Enter that ends it; its key code is still 229.
       isComposing: event.isComposing || this.isComposing || event.keyCode === 229,
     };
-    const command = commandOf(key, this.controller.editState.mode, this.isTabReleased || this.isTabLeaving(), this.controller.whole);
-    if (!isModifier(event.key)) this.isTabReleased = command?.kind === "releaseTab";
+    const command = commandOf(key, this.controller.editState.mode, this.#isTabReleased || this.isTabLeaving(), this.controller.whole);
+    if (!isModifier(event.key)) this.#isTabReleased = command?.kind === "releaseTab";
     if (command?.kind === "leave") return;
     // A read-only text has no input events.
     if (!command && event.key.length === 1 && !key.ctrl && !key.alt && !this.controller.canEdit) this.controller.refusesEdit();
@@ -120,7 +125,7 @@ export class Editor {
     this.run(command);
   }
 
-  private handleInput(): void {
+  #handleInput(): void {
     const { controller, element } = this;
     if (controller.refusesEdit()) {
       element.value = "";
@@ -131,11 +136,10 @@ export class Editor {
     else controller.redraw();
   }
 
-  private handleFocusOut(event: FocusEvent): void {
-    const root = this.element.getRootNode() as ShadowRoot;
-    // The text stays open if the window loses the focus, and while the formula bar has it.
-    const isInside = event.relatedTarget !== null && root.contains(event.relatedTarget as Node);
-    if (this.isRefocusing || isInside || !document.hasFocus() || this.controller.editState.mode === "ready") return;
+  #handleFocusOut(event: FocusEvent): void {
+    // The text stays open if the window loses the focus, and continues in the formula bar.
+    const isContinued = event.relatedTarget instanceof Element && event.relatedTarget.matches(".formula");
+    if (this.#isRefocusing || isContinued || !document.hasFocus() || this.controller.editState.mode === "ready") return;
     this.controller.edit({ kind: "commit", text: this.element.value, advance: null });
   }
 }

@@ -18,13 +18,13 @@ export interface FormulaAssistUi extends FormulaPointerUi {
 
 /** Helps to write and understand formulas: colors, suggestions, pointing at cells, explained errors, traces. The grid calls it before and after it draws a frame. */
 export class FormulaAssist {
-  private readonly mirrors: readonly FormulaMirror[];
-  private readonly pointing: FormulaPointing;
-  private suggestions: FormulaSuggestions | null = null;
-  private isLoading = false;
-  private readonly trace: FormulaTrace;
-  private readonly tip: FormulaTip;
-  private spans: readonly StyledSpan[] = [];
+  readonly #mirrors: readonly FormulaMirror[];
+  readonly #pointing: FormulaPointing;
+  #suggestions: FormulaSuggestions | null = null;
+  #isLoading = false;
+  readonly #trace: FormulaTrace;
+  readonly #tip: FormulaTip;
+  #spans: readonly StyledSpan[] = [];
 
   constructor(
     private readonly context: FieldContext,
@@ -34,77 +34,77 @@ export class FormulaAssist {
     const style = new CSSStyleSheet();
     style.replaceSync(FORMULA_STYLE);
     root.adoptedStyleSheets.push(style);
-    this.mirrors = [new FormulaMirror(editor.element, editor.isComposing), new FormulaMirror(bar.formula)];
-    this.pointing = new FormulaPointing(context);
-    this.trace = new FormulaTrace(() => context.controller.redraw(), ui.notify);
-    this.tip = new FormulaTip(editor.element, ui.viewport);
-    root.append(this.tip.element);
-    new FormulaPointer(context, this.pointing, ui);
+    this.#mirrors = [new FormulaMirror(editor.element, editor.isComposing), new FormulaMirror(bar.formula)];
+    this.#pointing = new FormulaPointing(context);
+    this.#trace = new FormulaTrace(() => context.controller.redraw(), ui.notify);
+    this.#tip = new FormulaTip(editor.element, ui.viewport);
+    root.append(this.#tip.element);
+    new FormulaPointer(context, this.#pointing, ui);
     // Before the fields see the key: there, an arrow key stores the text.
-    root.addEventListener("keydown", (event) => this.handleKey(event as KeyboardEvent), true);
+    root.addEventListener("keydown", (event) => this.#handleKey(event as KeyboardEvent), true);
   }
 
   /** Finds the references of the formula that is edited, and marks their cells. Before the frame is drawn. */
   update(): void {
     const { source, marks, selection, visit } = this.context.controller;
     const field = source ? editedFormula(this.context) : null;
-    if (field) this.loadSuggestions();
+    if (field) this.#loadSuggestions();
     const tokens = field ? tokenize(field.element.value) : [];
     const placed = source ? placeReferences(tokens, source.sheets, visit.sheet) : [];
-    this.spans = field ? styledSpans(tokens, placed) : [];
-    const traced = source && !field ? this.trace.marks(source, selection.active) : [];
+    this.#spans = field ? styledSpans(tokens, placed) : [];
+    const traced = source && !field ? this.#trace.marks(source, selection.active) : [];
     setMarks(marks, [...referenceMarks(placed), ...traced]);
   }
 
   /** Colors the text. After the frame is drawn, which places the fields. */
   draw(view: View): void {
     const isReady = this.context.controller.editState.mode === "ready" && !this.context.barEvents.cell;
-    this.tip.draw(view.source, view, isReady);
+    this.#tip.draw(view.source, view, isReady);
     const text = editedFormula(this.context)?.element.value;
-    this.suggestions?.draw();
-    for (const mirror of this.mirrors) mirror.draw(mirror.shows(text) ? this.spans : []);
+    this.#suggestions?.draw();
+    for (const mirror of this.#mirrors) mirror.draw(mirror.shows(text) ? this.#spans : []);
   }
 
-  private loadSuggestions(): void {
-    if (this.suggestions || this.isLoading) return;
-    this.isLoading = true;
+  #loadSuggestions(): void {
+    if (this.#suggestions || this.#isLoading) return;
+    this.#isLoading = true;
     import("./formula-suggestions").then(
       ({ FormulaSuggestions }) => {
-        this.suggestions = new FormulaSuggestions(this.context);
+        this.#suggestions = new FormulaSuggestions(this.context);
         this.context.controller.redraw();
       },
       // Formulas are written without suggestions. The next letter tries again.
-      () => (this.isLoading = false),
+      () => (this.#isLoading = false),
     );
   }
 
   /** Shows another sheet to point at its cells. Returns false if no formula is edited. */
   showSheet(sheet: number): boolean {
-    return this.pointing.showSheet(sheet);
+    return this.#pointing.showSheet(sheet);
   }
 
   toggleTrace(): void {
-    this.trace.toggle();
+    this.#trace.toggle();
   }
 
-  private handleKey(event: KeyboardEvent): void {
+  #handleKey(event: KeyboardEvent): void {
     if (event.isComposing || event.keyCode === 229) return;
-    if (this.isReadyKey(event)) return;
+    if (this.#isReadyKey(event)) return;
     if (event.target !== editedFormula(this.context)?.element) return;
-    if (!this.suggestions?.handleKey(event) && !this.pointing.handleKey(event)) return;
+    if (!this.#suggestions?.handleKey(event) && !this.#pointing.handleKey(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   /** Keys on a cell that is not edited: F9 traces it; Escape hides its explanation, and still lets Tab leave the grid. */
-  private isReadyKey(event: KeyboardEvent): boolean {
+  #isReadyKey(event: KeyboardEvent): boolean {
     const { editor, controller } = this.context;
     if (event.target !== editor.element || controller.editState.mode !== "ready") return false;
-    if (event.key === "Escape") this.tip.hide();
+    if (event.key === "Escape") this.#tip.hide();
     if (event.key !== "F9" || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return false;
     event.preventDefault();
     event.stopPropagation();
-    this.trace.toggle();
+    this.#trace.toggle();
     return true;
   }
 }

@@ -1,6 +1,8 @@
 import { make } from "./dom";
 
 const MAX_HEIGHT = 160;
+/** The longest formula is shorter. The rest of a text is shown when the field gets the focus. */
+const MAX_SHOWN = 10_000;
 
 /** The name box and the text of the active cell. The text has one line, and more while it is edited. */
 export class FormulaBar {
@@ -13,26 +15,27 @@ export class FormulaBar {
     enterkeyhint: "done",
     rows: "1",
   });
-  private readonly field = make("div", "formula-field", {}, this.formula);
-  readonly element = make("div", "bar", {}, this.nameBox, this.field);
+  readonly #field = make("div", "formula-field", {}, this.formula);
+  readonly element = make("div", "bar", {}, this.nameBox, this.#field);
 
   /** Shows the selection, unless the user types into a box. */
   draw(name: string, contents: string, isReadOnly: boolean, focused: Element | null): void {
     const isFocused = focused === this.formula;
+    const shown = contents.slice(0, MAX_SHOWN);
     if (focused !== this.nameBox && this.nameBox.value !== name) this.nameBox.value = name;
-    if (!isFocused && this.formula.value !== contents) this.formula.value = contents;
+    if (!isFocused && this.formula.value !== shown) this.formula.value = shown;
     this.formula.readOnly = isReadOnly;
-    this.fit(isFocused);
+    this.#fit(isFocused);
   }
 
   /** Opens the field over the grid: a bar that grows would move the cells that the user points at. */
-  private fit(isFocused: boolean): void {
+  #fit(isFocused: boolean): void {
     const { style } = this.formula;
     if (!isFocused) {
       style.height = "";
       return;
     }
     style.height = "0";
-    style.height = `${Math.max(this.field.offsetHeight, Math.min(this.formula.scrollHeight, MAX_HEIGHT))}px`;
+    style.height = `${Math.max(this.#field.offsetHeight, Math.min(this.formula.scrollHeight, MAX_HEIGHT))}px`;
   }
 }

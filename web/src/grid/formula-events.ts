@@ -1,6 +1,7 @@
 import type { SheetChange } from "../data/types";
-import { cellName, type CellAddress } from "./address";
+import type { CellAddress } from "./address";
 import { editText } from "./cell-text";
+import { deletedText } from "./edit";
 import type { Controller } from "./controller";
 import type { Editor } from "./editor";
 import type { FormulaBar } from "./formula-bar";
@@ -15,8 +16,8 @@ export interface FormulaBarUi {
 /** Connects the name box and the formula bar. Focus returns to the grid after Enter and Escape. */
 export class FormulaBarEvents {
   /** The cell that the text belongs to: the selection may change while the bar has the focus. */
-  private started: { cell: CellAddress; original: string } | null = null;
-  private unsubscribe: (() => void) | undefined;
+  #started: { sheet: number; cell: CellAddress; original: string } | null = null;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(
     private readonly bar: FormulaBar,
@@ -25,67 +26,77 @@ export class FormulaBarEvents {
     private readonly ui: FormulaBarUi,
   ) {
     attachNameBox(bar.nameBox, controller, editor, ui);
-    bar.formula.addEventListener("focus", () => this.start());
+    bar.formula.addEventListener("focus", () => this.#start());
     bar.formula.addEventListener("blur", () => {
-      this.commit();
+      this.#commit();
       controller.redraw();
     });
-    bar.formula.addEventListener("keydown", (event) => this.handleKey(event));
+    bar.formula.addEventListener("keydown", (event) => this.#handleKey(event));
     for (const type of ["input", "compositionend"]) bar.formula.addEventListener(type, () => controller.redraw());
   }
 
   /** The cell whose text is edited in the bar, or null. */
   get cell(): CellAddress | null {
-    return this.started?.cell ?? null;
+    return this.#started?.cell ?? null;
   }
 
-  private start(): void {
+  #start(): void {
     const { controller } = this;
+    const { source } = controller;
+    if (!source) return;
     const { editState } = controller;
     const { active } = controller.selection;
     const isOpen = editState.mode !== "ready";
-    // A text that was begun in the cell continues in the bar.
-    this.started = isOpen ? editState : { cell: active, original: editText(controller.source?.cellAt(active.row, active.column)) };
-    this.unsubscribe?.();
-    this.unsubscribe = controller.source?.subscribe((change) => this.follow(change));
+    const { cell, original } = isOpen ? editState : { cell: active, original: editText(source.cellAt(active.row, active.column)) };
+    this.#started = { sheet: controller.visit.sheet, cell, original };
+    // A text that was begun in the cell continues in the bar, which showed only the start of a long one.
+    const text = isOpen ? this.editor.element.value : original;
+    if (this.bar.formula.value !== text) this.bar.formula.value = text;
+    this.#unsubscribe?.();
+    this.#unsubscribe = source.subscribe((change) => this.#follow(change));
     if (isOpen) controller.handOver();
     controller.redraw();
   }
 
-  private commit(): void {
-    const { started, bar } = this;
-    this.started = null;
-    this.unsubscribe?.();
+  #commit(): void {
+    const { bar } = this;
+    const started = this.#started;
+    this.#started = null;
+    this.#unsubscribe?.();
     const isChanged = started !== null && bar.formula.value !== started.original;
     this.controller.storeAtHome(isChanged ? { ...started.cell, input: bar.formula.value } : undefined);
   }
 
-  /** Keeps the text with its cell while others insert and delete rows and columns. */
-  private follow(change: SheetChange): void {
-    if (!this.started || this.controller.visit.isAway || change.kind !== "layout" || change.axis === undefined) return;
-    const { axis, at = 0, count = 0 } = change;
-    const { cell } = this.started;
-    const moved = shiftCell(cell, { axis, at, count });
-    if (moved) this.started.cell = moved;
-    else {
-      this.started = null;
-      this.ui.notify(`${cellName(cell.row, cell.column)} was deleted while you edited it. Your text was: ${this.bar.formula.value}`);
+  /** Keeps the text with its cell while others insert and delete rows, columns and sheets. */
+  #follow(change: SheetChange): void {
+    if (!this.#started) return;
+    const { cell } = this.#started;
+    const { visit } = this.controller;
+    const isShift = change.kind === "layout" && change.axis !== undefined && !visit.isAway;
+    const { axis = "rows", at = 0, count = 0 } = isShift ? change : {};
+    const moved = visit.sheet === this.#started.sheet ? shiftCell(cell, { axis, at, count }) : null;
+    if (moved) {
+      this.#started.cell = moved;
+      return;
     }
+    this.#started = null;
+    this.ui.notify(deletedText(cell, this.bar.formula.value));
+    this.editor.focus();
   }
 
-  private handleKey(event: KeyboardEvent): void {
+  #handleKey(event: KeyboardEvent): void {
     if (event.isComposing || event.keyCode === 229 || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
-    if (event.key === "Enter" && (event.altKey || event.ctrlKey)) return this.breakLine();
-    if (event.key === "Escape") this.started = null;
+    if (event.key === "Enter" && (event.altKey || event.ctrlKey)) return this.#breakLine();
+    if (event.key === "Escape") this.#started = null;
     if (event.key === "Enter") {
-      this.commit();
+      this.#commit();
       this.controller.advance("rows", event.shiftKey ? -1 : 1);
     }
     this.editor.focus();
   }
 
-  private breakLine(): void {
+  #breakLine(): void {
     const { formula } = this.bar;
     formula.setRangeText("\n", formula.selectionStart, formula.selectionEnd, "end");
     this.controller.redraw();

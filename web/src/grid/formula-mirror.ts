@@ -12,8 +12,8 @@ export interface StyledSpan extends Span {
  */
 export class FormulaMirror {
   readonly element = make("div", "mirror", { "aria-hidden": "true" });
-  private readonly text = make("div", "mirror-text");
-  private key = "";
+  readonly #text = make("div", "mirror-text");
+  #key = "";
 
   /** `isComposing` says whether an input method writes into the field already. */
   constructor(
@@ -21,12 +21,12 @@ export class FormulaMirror {
     private isComposing = false,
   ) {
     this.element.hidden = true;
-    this.element.append(this.text);
+    this.element.append(this.#text);
     field.after(this.element);
-    field.addEventListener("scroll", () => this.scroll());
+    field.addEventListener("scroll", () => this.#scroll());
     // An input method underlines its text, in the color of the field: the field shows it alone.
-    for (const type of ["compositionstart", "compositionupdate"]) field.addEventListener(type, () => this.setComposing(true));
-    field.addEventListener("compositionend", () => this.setComposing(false));
+    for (const type of ["compositionstart", "compositionupdate"]) field.addEventListener(type, () => this.#setComposing(true));
+    field.addEventListener("compositionend", () => this.#setComposing(false));
   }
 
   /** Returns whether the field has this text: the formula bar shows another cell while its own text is not edited. */
@@ -40,15 +40,15 @@ export class FormulaMirror {
     this.element.hidden = !isShown;
     this.field.classList.toggle("mirrored", isShown);
     if (!isShown) return;
-    this.setText(spans);
-    this.place();
+    this.#setText(spans);
+    this.#place();
   }
 
-  private setText(spans: readonly StyledSpan[]): void {
+  #setText(spans: readonly StyledSpan[]): void {
     const { value } = this.field;
     const key = JSON.stringify([value, spans]);
-    if (key === this.key) return;
-    this.key = key;
+    if (key === this.#key) return;
+    this.#key = key;
     const parts: (Node | string)[] = [];
     let end = 0;
     for (const span of spans) {
@@ -56,10 +56,10 @@ export class FormulaMirror {
       end = span.end;
     }
     // A line break at the end has a line of its own in a textarea only.
-    this.text.replaceChildren(...parts, `${value.slice(end)}\u200b`);
+    this.#text.replaceChildren(...parts, `${value.slice(end)}\u200b`);
   }
 
-  private place(): void {
+  #place(): void {
     const { style } = this.element;
     const { offsetLeft, offsetTop, offsetHeight, clientWidth, clientLeft } = this.field;
     style.left = `${offsetLeft}px`;
@@ -68,15 +68,15 @@ export class FormulaMirror {
     // A scrollbar of the textarea makes its lines shorter.
     style.width = `${clientWidth + 2 * clientLeft}px`;
     style.height = `${offsetHeight}px`;
-    this.scroll();
+    this.#scroll();
   }
 
-  private scroll(): void {
+  #scroll(): void {
     this.element.scrollTop = this.field.scrollTop;
     this.element.scrollLeft = this.field.scrollLeft;
   }
 
-  private setComposing(isComposing: boolean): void {
+  #setComposing(isComposing: boolean): void {
     this.isComposing = isComposing;
     if (isComposing) this.draw([]);
   }

@@ -18,13 +18,13 @@ const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", Ar
 
 /** Writes references to the cells that the user points at with arrow keys, and changes their `$` with F4. */
 export class FormulaPointing {
-  private last: Pointed | null = null;
+  #last: Pointed | null = null;
 
   constructor(private readonly context: FieldContext) {}
 
   /** The reference that was pointed at, as long as the caret is still after it. */
   get pointed(): Pointed | null {
-    const { last } = this;
+    const last = this.#last;
     const field = editedFormula(this.context)?.element;
     if (!last || last.element !== field) return null;
     const caret = caretOf(field);
@@ -40,13 +40,13 @@ export class FormulaPointing {
     const place = pointPlace(element.value, caretOf(element), this.pointed?.span ?? null, isReplacing);
     if (!place) return false;
     const { size } = this.context.controller;
-    const text = this.sheetPrefix() + rangeName(currentRange(selection), size.rows, size.columns);
+    const text = this.#sheetPrefix() + rangeName(currentRange(selection), size.rows, size.columns);
     typeOver(element, place, text);
-    this.last = { element, span: { start: place.start, end: place.start + text.length }, text, selection };
+    this.#last = { element, span: { start: place.start, end: place.start + text.length }, text, selection };
     return true;
   }
 
-  private sheetPrefix(): string {
+  #sheetPrefix(): string {
     const { source, visit } = this.context.controller;
     const shown = source?.sheets.find(({ sheet }) => sheet === source.sheet);
     return visit.isAway && shown ? `${sheetText(shown.name)}!` : "";
@@ -75,24 +75,24 @@ export class FormulaPointing {
   handleKey(event: KeyboardEvent): boolean {
     const field = editedFormula(this.context);
     if (!field || event.altKey || event.metaKey) return false;
-    if (event.key === "F4" && !event.ctrlKey && !event.shiftKey) return this.cycle(field.element);
+    if (event.key === "F4" && !event.ctrlKey && !event.shiftKey) return this.#cycle(field.element);
     const direction = ARROWS[event.key];
-    return direction !== undefined && this.move(field, direction, event);
+    return direction !== undefined && this.#move(field, direction, event);
   }
 
-  private move(field: EditedField, direction: Direction, event: KeyboardEvent): boolean {
+  #move(field: EditedField, direction: Direction, event: KeyboardEvent): boolean {
     const { pointed } = this;
     const canStart = field.isPointing && !event.shiftKey;
     if (!pointed && !canStart) return false;
     const start = this.context.controller.visit.isAway ? this.context.controller.selection.active : field.cell;
     const from = pointed?.selection ?? selectCell(start.row, start.column);
-    const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, this.navigation());
+    const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, this.#navigation());
     if (!this.point(next, false)) return false;
     this.context.controller.scroll({ kind: "reveal", ...next.head });
     return true;
   }
 
-  private cycle(element: HTMLTextAreaElement): boolean {
+  #cycle(element: HTMLTextAreaElement): boolean {
     const edited = cycleReferences(element.value, caretOf(element));
     if (!edited) return true;
     typeOver(element, { start: 0, end: element.value.length }, edited.text);
@@ -100,7 +100,7 @@ export class FormulaPointing {
     return true;
   }
 
-  private navigation(): NavigationContext {
+  #navigation(): NavigationContext {
     const { source, size, context } = this.context.controller;
     const hasValue = (row: number, column: number): boolean | null => {
       const cell = source?.cellAt(row, column);

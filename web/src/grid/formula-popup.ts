@@ -8,6 +8,9 @@ export interface Hint {
   argument: number;
 }
 
+/** Firefox reports lines instead of pixels. */
+const LINE_HEIGHT = 26;
+
 /**
  * The list of words and the arguments of a function, below the field.
  *
@@ -16,63 +19,63 @@ export interface Hint {
  */
 export class FormulaPopup {
   readonly element = make("div", "formula-popup");
-  private readonly hint = make("div", "formula-hint", { id: "formula-hint" });
-  private readonly list = make("div", "formula-list", { id: "formula-list", role: "listbox", "aria-label": "Suggestions" });
-  private items: readonly CompletionItem[] = [];
-  private hintKey = "";
-  private field: HTMLTextAreaElement | null = null;
+  readonly #hint = make("div", "formula-hint", { id: "formula-hint" });
+  readonly #list = make("div", "formula-list", { id: "formula-list", role: "listbox", "aria-label": "Suggestions" });
+  #items: readonly CompletionItem[] = [];
+  #hintKey = "";
+  #field: HTMLTextAreaElement | null = null;
 
   constructor(private readonly onPick: (index: number) => void) {
     this.element.hidden = true;
-    this.element.append(this.hint, this.list);
+    this.element.append(this.#hint, this.#list);
     // A press would take the focus from the field.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
     // A region that scrolls by itself would have to take the focus.
-    this.list.addEventListener("wheel", (event) => (this.list.scrollTop += event.deltaY), { passive: true });
-    this.list.addEventListener("click", (event) => {
-      const index = [...this.list.children].indexOf((event.target as Element).closest("[role=option]")!);
+    this.#list.addEventListener("wheel", (event) => (this.#list.scrollTop += event.deltaY * (event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_HEIGHT : 1)), { passive: true });
+    this.#list.addEventListener("click", (event) => {
+      const index = [...this.#list.children].indexOf((event.target as Element).closest("[role=option]")!);
       if (index >= 0) this.onPick(index);
     });
   }
 
   draw(field: HTMLTextAreaElement | null, hint: Hint | null, items: readonly CompletionItem[], selected: number): void {
     this.element.hidden = !field || (!hint && items.length === 0);
-    if (this.field && this.field !== field) disconnect(this.field);
-    this.field = field;
+    if (this.#field && this.#field !== field) disconnect(this.#field);
+    this.#field = field;
     if (!field) return;
-    this.drawHint(hint);
-    this.drawList(items, selected);
+    this.#drawHint(hint);
+    this.#drawList(items, selected);
     connect(field, items.length > 0, selected, hint !== null);
-    if (!this.element.hidden) this.place(field);
+    if (!this.element.hidden) this.#place(field);
   }
 
-  private drawHint(hint: Hint | null): void {
-    this.hint.hidden = !hint;
+  #drawHint(hint: Hint | null): void {
+    this.#hint.hidden = !hint;
     const key = hint ? `${hint.info.name} ${hint.argument}` : "";
-    if (!hint || key === this.hintKey) return;
-    this.hintKey = key;
+    if (!hint || key === this.#hintKey) return;
+    this.#hintKey = key;
     const { info } = hint;
     const current = argumentIndex(info, hint.argument);
     const parts = argumentTexts(info).flatMap((text, index) => {
       const part = index === current ? make("b", "", {}, text) : text;
       return index === 0 ? [part] : [", ", part];
     });
-    this.hint.replaceChildren(make("div", "formula-call", {}, `${info.name}(`, ...parts, ")"), make("div", "formula-meaning", {}, info.meaning));
+    this.#hint.replaceChildren(make("div", "formula-call", {}, `${info.name}(`, ...parts, ")"), make("div", "formula-meaning", {}, info.meaning));
   }
 
-  private drawList(items: readonly CompletionItem[], selected: number): void {
-    this.list.hidden = items.length === 0;
-    if (JSON.stringify(items) !== JSON.stringify(this.items)) {
-      this.items = items;
-      this.list.replaceChildren(...items.map(optionOf));
-      this.list.scrollTop = 0;
+  #drawList(items: readonly CompletionItem[], selected: number): void {
+    this.#list.hidden = items.length === 0;
+    if (JSON.stringify(items) !== JSON.stringify(this.#items)) {
+      this.#items = items;
+      this.#list.replaceChildren(...items.map(optionOf));
+      this.#list.scrollTop = 0;
     }
-    [...this.list.children].forEach((option, index) => setAttribute(option as HTMLElement, "aria-selected", String(index === selected)));
-    this.list.children[selected]?.scrollIntoView({ block: "nearest" });
+    [...this.#list.children].forEach((option, index) => setAttribute(option as HTMLElement, "aria-selected", String(index === selected)));
+    this.#list.children[selected]?.scrollIntoView({ block: "nearest" });
   }
 
   /** Puts the popup below the field, or above it where there is no room. */
-  private place(field: HTMLTextAreaElement): void {
+  #place(field: HTMLTextAreaElement): void {
     const host = this.element.offsetParent?.getBoundingClientRect();
     if (!host) return;
     const box = field.getBoundingClientRect();

@@ -11,8 +11,8 @@ import { columnLeft, rowTop, type View } from "./view";
  */
 export class FormulaTip {
   readonly element = make("div", "formula-tip", { id: "formula-tip", role: "tooltip" });
-  private hidden = "";
-  private key = "";
+  #hidden = "";
+  #key = "";
 
   constructor(
     private readonly field: HTMLElement,
@@ -24,23 +24,23 @@ export class FormulaTip {
   draw(source: SheetSource, view: View, isReady: boolean): void {
     const { active } = view.selection;
     const text = isReady ? explainAt(source, active).join("\n") : "";
-    this.key = JSON.stringify([source.sheet, active, text]);
-    if (this.hidden !== this.key) this.hidden = "";
-    const isShown = text !== "" && this.hidden === "" && isVisible(active, view);
+    this.#key = JSON.stringify([source.sheet, active, text]);
+    if (this.#hidden !== this.#key) this.#hidden = "";
+    const isShown = text !== "" && this.#hidden === "" && isVisible(active, view);
     setText(this.element, text);
     this.element.hidden = !isShown;
     describe(this.field, text !== "");
-    if (isShown) this.place(active, view);
+    if (isShown) this.#place(active, view);
   }
 
   /** Hides the explanation until another cell is active. */
   hide(): void {
     if (this.element.hidden) return;
-    this.hidden = this.key;
+    this.#hidden = this.#key;
     this.element.hidden = true;
   }
 
-  private place(cell: CellAddress, view: View): void {
+  #place(cell: CellAddress, view: View): void {
     const { offsetLeft: left, offsetTop: top } = this.viewport.parentElement?.parentElement ?? this.viewport;
     const { offsetWidth, offsetHeight } = this.element;
     const height = view.context.height + ROW_HEIGHT;

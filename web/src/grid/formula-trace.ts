@@ -11,11 +11,11 @@ const MAX_NAMED = 5;
 /** Marks the cells that the active cell reads, and the formulas that read it. */
 export class FormulaTrace {
   isOn = false;
-  private key = "";
-  private found: CellTrace = { precedents: [], dependents: [] };
-  private timer = 0;
+  #key = "";
+  #found: CellTrace = { precedents: [], dependents: [] };
+  #timer = 0;
   /** The user asked for the cells just now, so they are spoken. */
-  private isAsked = false;
+  #isAsked = false;
 
   constructor(
     private readonly redraw: () => void,
@@ -24,8 +24,8 @@ export class FormulaTrace {
 
   toggle(): void {
     this.isOn = !this.isOn;
-    this.isAsked = this.isOn;
-    this.key = "";
+    this.#isAsked = this.isOn;
+    this.#key = "";
     if (!this.isOn) this.notify("Precedents and dependents are hidden");
     this.redraw();
   }
@@ -36,20 +36,20 @@ export class FormulaTrace {
     const formula = source.cellAt(cell.row, cell.column)?.formula;
     const named = formula === undefined ? [] : precedentsOf(formulaText(formula), source.sheets, source.sheet);
     const key = JSON.stringify([source.sheet, cell, source.status.position, formula]);
-    if (key !== this.key) this.start(key, source, cell, named);
-    const { precedents, dependents } = this.found;
+    if (key !== this.#key) this.#start(key, source, cell, named);
+    const { precedents, dependents } = this.#found;
     return [...marksOf("precedent", withoutDoubles([...named, ...precedents])), ...marksOf("dependent", dependents)];
   }
 
-  private start(key: string, source: SheetSource, cell: CellAddress, named: readonly SheetRange[]): void {
-    this.key = key;
-    this.found = { precedents: [], dependents: [] };
-    clearTimeout(this.timer);
+  #start(key: string, source: SheetSource, cell: CellAddress, named: readonly SheetRange[]): void {
+    this.#key = key;
+    this.#found = { precedents: [], dependents: [] };
+    clearTimeout(this.#timer);
     // Keys that pass many cells ask for none of them.
-    this.timer = window.setTimeout(() => void this.ask(key, source, cell, named), this.isAsked ? 0 : DELAY_MS);
+    this.#timer = window.setTimeout(() => void this.#ask(key, source, cell, named), this.#isAsked ? 0 : DELAY_MS);
   }
 
-  private async ask(key: string, source: SheetSource, cell: CellAddress, named: readonly SheetRange[]): Promise<void> {
+  async #ask(key: string, source: SheetSource, cell: CellAddress, named: readonly SheetRange[]): Promise<void> {
     let problem = source.trace ? "" : ". Dependents are not known here";
     let found: CellTrace = { precedents: [], dependents: [] };
     try {
@@ -58,10 +58,10 @@ export class FormulaTrace {
       problem = `. Dependents are not known: ${error instanceof Error ? error.message : String(error)}`;
     }
     // Another cell is active by now.
-    if (key !== this.key) return;
-    this.found = found;
-    if (this.isAsked) this.notify(`${summary(source, withoutDoubles([...named, ...found.precedents]), found.dependents)}${problem}`);
-    this.isAsked = false;
+    if (key !== this.#key) return;
+    this.#found = found;
+    if (this.#isAsked) this.notify(`${summary(source, withoutDoubles([...named, ...found.precedents]), found.dependents)}${problem}`);
+    this.#isAsked = false;
     this.redraw();
   }
 }

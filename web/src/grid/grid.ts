@@ -40,294 +40,309 @@ const HELP =
 export class CellarGrid extends HTMLElement {
   static readonly observedAttributes = ["no-formula-bar", "no-status", "no-sync-status", "no-tabs"];
 
-  private readonly root = this.attachShadow({ mode: "open" });
-  private readonly controller = new Controller({
-    invalidate: () => this.invalidate(),
-    notify: (message, action) => this.notify(message, action),
-    editorText: () => this.editor.element.value,
-    setEditorText: (text) => (this.editor.element.value = text),
-    onSelectionChange: () => (this.isSelectionChanged = true),
-    useParts: (run) => this.later.use(run),
+  readonly #root = this.attachShadow({ mode: "open" });
+  readonly #controller = new Controller({
+    invalidate: () => this.#invalidate(),
+    notify: (message, action) => this.#notify(message, action),
+    editorText: () => this.#editor.element.value,
+    setEditorText: (text) => (this.#editor.element.value = text),
+    onSelectionChange: () => (this.#isSelectionChanged = true),
+    useParts: (run) => this.#later.use(run),
   });
-  private readonly bar = new FormulaBar();
-  private readonly status = new StatusLine();
-  private readonly tabs = new SheetTabs({
-    source: () => this.controller.source,
-    show: (sheet) => this.showSheet(sheet),
-    use: (run) => this.use(({ tabActions }) => run(tabActions)),
+  readonly #bar = new FormulaBar();
+  readonly #status = new StatusLine();
+  readonly #tabs = new SheetTabs({
+    source: () => this.#controller.source,
+    show: (sheet) => this.#showSheet(sheet),
+    use: (run) => this.#use(({ tabActions }) => run(tabActions)),
   });
-  private readonly announcer = new Announcer();
-  private readonly overlay = new Overlay();
-  private readonly notice = make("div", "notice", { role: "status" });
-  private readonly scroller = new Scroller((action) => this.controller.scroll(action), () => this.handleIdle());
-  private readonly commands = new CommandRunner(this.controller, {
-    focusNameBox: () => this.focusNameBox(),
-    openFind: () => this.use(({ find }) => find.open()),
-    editorElement: () => this.editor.element,
-    openMenu: (x, y) => this.openMenu(x, y),
+  readonly #announcer = new Announcer();
+  readonly #overlay = new Overlay();
+  readonly #notice = make("div", "notice", { role: "status" });
+  readonly #scroller = new Scroller((action) => this.#controller.scroll(action), () => this.#handleIdle());
+  readonly #commands = new CommandRunner(this.#controller, {
+    focusNameBox: () => this.#focusNameBox(),
+    openFind: () => this.#use(({ find }) => find.open()),
+    editorElement: () => this.#editor.element,
+    openMenu: (x, y) => this.#openMenu(x, y),
   });
-  private readonly editor = new Editor(this.controller, (command) => this.runCommand(command), () => this.hasAttribute("tab-leaves"));
-  private readonly frame = new Frame(this.controller, this.scroller, this.overlay, this.editor);
-  private readonly observer = new ResizeObserver(() => this.invalidate());
-  private readonly pointer: Pointer;
-  private readonly barEvents: FormulaBarEvents;
-  private readonly later = new Later((parts) => this.create(parts), (message) => this.notify(message));
-  private created: Created | null = null;
-  private isSelectionChanged = false;
-  private frameRequest = 0;
-  private noticeTimer = 0;
-  private statusTimer = 0;
+  readonly #editor = new Editor(this.#controller, (command) => this.#runCommand(command), () => this.hasAttribute("tab-leaves"));
+  readonly #frame = new Frame(this.#controller, this.#scroller, this.#overlay, this.#editor);
+  readonly #observer = new ResizeObserver(() => this.#invalidate());
+  readonly #pointer: Pointer;
+  readonly #barEvents: FormulaBarEvents;
+  readonly #later = new Later((parts) => this.#create(parts), (message) => this.#notify(message));
+  #created: Created | null = null;
+  #isSelectionChanged = false;
+  #frameRequest = 0;
+  #noticeTimer = 0;
+  #statusTimer = 0;
 
   constructor() {
     super();
-    this.adopt(STYLE);
-    this.notice.hidden = true;
-    const foot = make("div", "foot", {}, this.tabs.element, this.status.element);
+    this.#adopt(STYLE);
+    this.#notice.hidden = true;
+    const foot = make("div", "foot", {}, this.#tabs.element, this.#status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
-    this.root.append(this.bar.element, this.scroller.element, foot, this.notice, this.announcer.element, help);
-    this.attachKeys();
-    this.pointer = new Pointer(this.controller, this.editor, this.overlay, {
-      viewport: this.scroller.viewport,
-      headerWidth: () => this.frame.headerWidth,
-      fitColumn: (column) => this.fitColumn(column),
-      openMenu: (x, y) => this.openMenu(x, y),
+    this.#root.append(this.#bar.element, this.#scroller.element, foot, this.#notice, this.#announcer.element, help);
+    this.#attachKeys();
+    this.#pointer = new Pointer(this.#controller, this.#editor, this.#overlay, {
+      viewport: this.#scroller.viewport,
+      headerWidth: () => this.#frame.headerWidth,
+      fitColumn: (column) => this.#fitColumn(column),
+      openMenu: (x, y) => this.#openMenu(x, y),
     });
-    attachClipboard(this.editor.element, this.controller, (run) => this.use(({ clipboard }) => run(clipboard)));
-    this.barEvents = new FormulaBarEvents(this.bar, this.controller, this.editor, {
-      goTo: (text) => this.goToText(text),
-      notify: (message) => this.notify(message),
+    attachClipboard(this.#editor.element, this.#controller, (run) => this.#use(({ clipboard }) => run(clipboard)));
+    this.#barEvents = new FormulaBarEvents(this.#bar, this.#controller, this.#editor, {
+      goTo: (text) => this.#goToText(text),
+      notify: (message) => this.#notify(message),
     });
+    this.#takeEarlyProperties();
   }
 
-  private adopt(text: string): void {
+  /** A page may set properties before it loads the script that defines the element. */
+  #takeEarlyProperties(): void {
+    const early: Record<string, unknown> = {};
+    for (const name of ["source", "marks", "frozenRows", "columnWidths"]) {
+      if (!Object.hasOwn(this, name)) continue;
+      early[name] = Reflect.get(this, name);
+      Reflect.deleteProperty(this, name);
+    }
+    Object.assign(this, early);
+  }
+
+  #adopt(text: string): void {
     const style = new CSSStyleSheet();
     style.replaceSync(text);
-    this.root.adoptedStyleSheets.push(style);
+    this.#root.adoptedStyleSheets.push(style);
   }
 
-  private attachKeys(): void {
-    const { root, later } = this;
+  #attachKeys(): void {
+    const root = this.#root;
+    const later = this.#later;
     new HeldKeys(root, {
       load: () => later.load(),
       isLoaded: () => later.parts !== null,
-      isFormula: () => this.isFormulaFocused(),
+      isFormula: () => this.#isFormulaFocused(),
     });
     // A press on a tab would take the focus from the formula.
-    this.tabs.element.addEventListener("mousedown", (event) => this.isFormulaFocused() && event.preventDefault());
+    this.#tabs.element.addEventListener("mousedown", (event) => this.#isFormulaFocused() && event.preventDefault());
     for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, () => void later.load().catch(() => undefined), { once: true });
   }
 
-  private create(parts: Parts): void {
-    this.adopt(parts.LATER_STYLE);
-    this.created = parts.createParts({
-      root: this.root,
-      controller: this.controller,
-      editor: this.editor,
-      bar: this.bar,
-      barEvents: this.barEvents,
-      tabs: this.tabs.element,
-      notice: this.notice,
-      viewport: this.scroller.viewport,
-      hit: (x, y) => this.pointer.hit(x, y),
-      notify: (message, action) => this.notify(message, action),
-      search: (text) => this.search(text),
-      openMenuAt: (items, at) => this.openMenuAt(items, at),
+  #create(parts: Parts): void {
+    this.#adopt(parts.LATER_STYLE);
+    this.#created = parts.createParts({
+      root: this.#root,
+      controller: this.#controller,
+      editor: this.#editor,
+      bar: this.#bar,
+      barEvents: this.#barEvents,
+      tabs: this.#tabs.element,
+      notice: this.#notice,
+      viewport: this.#scroller.viewport,
+      hit: (x, y) => this.#pointer.hit(x, y),
+      notify: (message, action) => this.#notify(message, action),
+      search: (text) => this.#search(text),
+      openMenuAt: (items, at) => this.#openMenuAt(items, at),
     });
-    this.invalidate();
+    this.#invalidate();
   }
 
-  private use(run: (created: Created, parts: Parts) => void): void {
-    this.later.use((parts) => run(this.created!, parts));
+  #use(run: (created: Created, parts: Parts) => void): void {
+    this.#later.use((parts) => run(this.#created!, parts));
   }
 
   connectedCallback(): void {
-    this.observer.observe(this.scroller.element);
+    this.#observer.observe(this.#scroller.element);
     // The age of waiting edits grows without a change of the source.
-    this.statusTimer = window.setInterval(() => this.controller.source?.status.pending && this.invalidate(), 1_000);
-    this.invalidate();
+    this.#statusTimer = window.setInterval(() => this.#controller.source?.status.pending && this.#invalidate(), 1_000);
+    this.#invalidate();
   }
 
   disconnectedCallback(): void {
-    this.observer.disconnect();
-    clearInterval(this.statusTimer);
+    this.#observer.disconnect();
+    clearInterval(this.#statusTimer);
   }
 
   attributeChangedCallback(): void {
-    this.bar.element.hidden = this.hasAttribute("no-formula-bar");
-    this.status.element.hidden = this.hasAttribute("no-status");
-    this.tabs.element.hidden = this.hasAttribute("no-tabs");
-    this.status.isShowingSync = !this.hasAttribute("no-sync-status");
+    this.#bar.element.hidden = this.hasAttribute("no-formula-bar");
+    this.#status.element.hidden = this.hasAttribute("no-status");
+    this.#tabs.element.hidden = this.hasAttribute("no-tabs");
+    this.#status.isShowingSync = !this.hasAttribute("no-sync-status");
   }
 
   /** The data of the grid. The element does not close it. */
   get source(): SheetSource | null {
-    return this.controller.source;
+    return this.#controller.source;
   }
 
   set source(source: SheetSource | null) {
-    this.controller.setSource(source);
+    this.#controller.setSource(source);
   }
 
   get selection(): Selection {
-    return this.controller.selection;
+    return this.#controller.selection;
   }
 
   /** Highlighted cells. Marks move with inserted and deleted rows; the app removes them. */
   get marks(): readonly Mark[] {
-    return this.controller.marks.get("app");
+    return this.#controller.marks.get("app");
   }
 
   set marks(marks: readonly Mark[]) {
-    this.controller.marks.set("app", marks);
-    this.controller.redraw();
+    this.#controller.marks.set("app", marks);
+    this.#controller.redraw();
   }
 
   /** Rows at the start that do not scroll. At most half of the grid's height is used for them. */
   get frozenRows(): number {
-    return this.controller.frozenRows;
+    return this.#controller.frozenRows;
   }
 
   set frozenRows(count: number) {
-    this.controller.frozenRows = Math.max(0, Math.floor(count) || 0);
-    this.controller.scroll({ kind: "resized" });
+    this.#controller.frozenRows = Math.max(0, Math.floor(count) || 0);
+    this.#controller.scroll({ kind: "resized" });
   }
 
   /** Shows what a search found. Call it again when the search has found more. */
   showFound(found: FoundCells): void {
-    this.use(({ find }) => find.showFound(found));
-    this.synchronizeSoon();
+    this.#use(({ find }) => find.showFound(found));
+    this.#synchronizeSoon();
   }
 
   /** Loads and keeps the widths of columns, for one spreadsheet. */
   set columnWidths(store: ColumnWidthStore | null) {
-    this.controller.setWidthStore(store);
+    this.#controller.setWidthStore(store);
   }
 
   /** Goes to a cell or range such as `B2`, `B2:C9`, `2:9` or `1,204,332`. Returns false if the text is none. */
   goTo(text: string): boolean {
-    const range = parseRange(text, Math.max(this.controller.size.rows, 1), this.controller.size.columns);
+    const range = parseRange(text, Math.max(this.#controller.size.rows, 1), this.#controller.size.columns);
     if (!range || range.firstRow >= MAX_ROWS || range.firstColumn >= MAX_COLUMNS) return false;
-    this.controller.goTo(range);
-    this.synchronizeSoon();
+    this.#controller.goTo(range);
+    this.#synchronizeSoon();
     return true;
   }
 
   override focus(): void {
-    this.editor.focus();
+    this.#editor.focus();
   }
 
-  private isFormulaFocused(): boolean {
-    const field = this.root.activeElement;
+  #isFormulaFocused(): boolean {
+    const field = this.#root.activeElement;
     return field instanceof HTMLTextAreaElement && field.value.startsWith("=");
   }
 
   /** Shows another sheet. A formula stays open, so that the user can point at the cells there. */
-  private showSheet(sheet: number): void {
+  #showSheet(sheet: number): void {
     const select = (): void => {
       // Stores a text that is open in the bar.
-      if (this.root.activeElement === this.bar.formula) this.focus();
-      this.pointer.commitOpenText();
-      this.controller.source?.selectSheet(sheet);
+      if (this.#root.activeElement === this.#bar.formula) this.focus();
+      this.#pointer.commitOpenText();
+      this.#controller.source?.selectSheet(sheet);
     };
-    if (this.isFormulaFocused()) this.use(({ formulas }) => formulas.showSheet(sheet) || select());
+    if (this.#isFormulaFocused()) this.#use(({ formulas }) => formulas.showSheet(sheet) || select());
     else select();
   }
 
-  private runCommand(command: Parameters<CommandRunner["run"]>[0]): void {
-    this.commands.run(command);
-    this.synchronizeSoon();
+  #runCommand(command: Parameters<CommandRunner["run"]>[0]): void {
+    this.#commands.run(command);
+    this.#synchronizeSoon();
   }
 
-  private goToText(text: string): boolean {
+  #goToText(text: string): boolean {
     const isRange = this.goTo(text);
-    if (!isRange) this.notify(`${text} is not a cell or range. Examples: B2, B2:C9, 2:9, 1204332`);
+    if (!isRange) this.#notify(`${text} is not a cell or range. Examples: B2, B2:C9, 2:9, 1204332`);
     return isRange;
   }
 
-  private openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
-    this.use(({ menu }) => {
+  #openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
+    this.#use(({ menu }) => {
       const host = this.getBoundingClientRect();
       const box = at.getBoundingClientRect();
       menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
     });
   }
 
-  private openMenu(clientX: number, clientY: number): void {
-    this.use(({ clipboard, formulas, menu }, parts) => {
+  #openMenu(clientX: number, clientY: number): void {
+    this.#use(({ clipboard, formulas, menu }, parts) => {
       const host = this.getBoundingClientRect();
-      const items = parts.menuItems(this.controller, clipboard, () => formulas.toggleTrace());
+      const items = parts.menuItems(this.#controller, clipboard, () => formulas.toggleTrace());
       menu.open(items, { x: clientX - host.left, y: clientY - host.top, host, returnFocus: () => this.focus() });
     });
   }
 
   /** Asks the app, which asks the server and calls `preventDefault`; without it, searches the loaded cells. */
-  private search(text: string): void {
+  #search(text: string): void {
     const event = new CustomEvent("cellar-find", { detail: { text }, cancelable: true });
-    const { source } = this.controller;
-    const { view } = this.frame;
-    if (this.dispatchEvent(event) && source && view) this.use(({ find }, parts) => find.showFound(parts.findLoaded(text, source, view.visible)));
+    const { source } = this.#controller;
+    const { view } = this.#frame;
+    if (this.dispatchEvent(event) && source && view) this.#use(({ find }, parts) => find.showFound(parts.findLoaded(text, source, view.visible)));
   }
 
-  private invalidate(): void {
-    if (this.frameRequest === 0) this.frameRequest = requestAnimationFrame(() => this.drawFrame());
+  #invalidate(): void {
+    if (this.#frameRequest === 0) this.#frameRequest = requestAnimationFrame(() => this.#drawFrame());
   }
 
-  private drawFrame(): void {
-    this.frameRequest = 0;
-    this.created?.formulas.update();
-    const view = this.frame.draw();
-    const { source } = this.controller;
+  #drawFrame(): void {
+    this.#frameRequest = 0;
+    this.#created?.formulas.update();
+    const view = this.#frame.draw();
+    const { source } = this.#controller;
     if (!view || !source) return;
     const { row, column } = view.selection.active;
-    const isEditing = this.controller.editState.mode !== "ready";
-    const contents = isEditing ? this.editor.element.value : editText(source.cellAt(row, column));
-    const name = rangeName(currentRange(view.selection), this.controller.size.rows, this.controller.size.columns);
-    this.bar.draw(name, contents, !this.controller.canEdit, this.root.activeElement);
-    this.created?.formulas.draw(view);
-    this.status.draw(source.status, this.later.parts?.summaryText(view.selection, source, view.visible) ?? "");
-    this.tabs.draw(source, this.controller.canEdit);
-    if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.later.prepare();
-    if (!this.isSelectionChanged) return;
-    this.isSelectionChanged = false;
-    this.announcer.announce(view.selection, source, this.controller.size, this.controller.marks.labelsAt(source.sheet, row, column));
+    const isEditing = this.#controller.editState.mode !== "ready";
+    const contents = isEditing ? this.#editor.element.value : editText(source.cellAt(row, column));
+    const name = rangeName(currentRange(view.selection), this.#controller.size.rows, this.#controller.size.columns);
+    this.#bar.draw(name, contents, !this.#controller.canEdit, this.#root.activeElement);
+    this.#created?.formulas.draw(view);
+    this.#status.draw(source.status, this.#later.parts?.summaryText(view.selection, source, view.visible) ?? "");
+    this.#tabs.draw(source, this.#controller.canEdit);
+    if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.#later.prepare();
+    if (this.#isSelectionChanged || this.#announcer.isDue(view.selection, source)) {
+      this.#announcer.announce(view.selection, source, this.#controller.size, this.#controller.marks.labelsAt(source.sheet, row, column));
+    }
+    if (!this.#isSelectionChanged) return;
+    this.#isSelectionChanged = false;
     this.dispatchEvent(new CustomEvent("cellar-selection", { detail: view.selection }));
   }
 
   /** After a move by keys or by "go to", the scrollbar follows in the frame that draws it. */
-  private synchronizeSoon(): void {
-    requestAnimationFrame(() => this.scroller.synchronize(this.controller.position, this.controller.context));
+  #synchronizeSoon(): void {
+    requestAnimationFrame(() => this.#scroller.synchronize(this.#controller.position, this.#controller.context));
   }
 
-  private handleIdle(): void {
-    this.scroller.synchronize(this.controller.position, this.controller.context);
-    this.frame.sort();
+  #handleIdle(): void {
+    this.#scroller.synchronize(this.#controller.position, this.#controller.context);
+    this.#frame.sort();
   }
 
-  private fitColumn(column: number): void {
-    const { view } = this.frame;
-    if (view) this.later.use(({ fittingWidth }) => {
+  #fitColumn(column: number): void {
+    const { view } = this.#frame;
+    if (view) this.#later.use(({ fittingWidth }) => {
       const width = fittingWidth(column, view, this);
-      if (width > 0) this.controller.setColumnWidth(column, width);
+      if (width > 0) this.#controller.setColumnWidth(column, width);
     });
   }
 
-  private focusNameBox(): void {
-    this.bar.nameBox.focus();
-    this.bar.nameBox.select();
+  #focusNameBox(): void {
+    this.#bar.nameBox.focus();
+    this.#bar.nameBox.select();
   }
 
-  private notify(message: string, action?: NoticeAction): void {
-    clearTimeout(this.noticeTimer);
-    this.notice.replaceChildren(message, ...(action ? [this.actionButton(action)] : []));
-    this.notice.hidden = message === "";
-    this.noticeTimer = window.setTimeout(() => (this.notice.hidden = true), action ? 4 * NOTICE_MS : NOTICE_MS);
+  #notify(message: string, action?: NoticeAction): void {
+    clearTimeout(this.#noticeTimer);
+    this.#notice.replaceChildren(message, ...(action ? [this.#actionButton(action)] : []));
+    this.#notice.hidden = message === "";
+    this.#noticeTimer = window.setTimeout(() => (this.#notice.hidden = true), action ? 4 * NOTICE_MS : NOTICE_MS);
     this.dispatchEvent(new CustomEvent("cellar-notice", { detail: message }));
   }
 
-  private actionButton({ label, run }: NoticeAction): HTMLButtonElement {
+  #actionButton({ label, run }: NoticeAction): HTMLButtonElement {
     const button = make("button", "", { type: "button" }, label);
     button.addEventListener("click", () => {
-      this.notice.hidden = true;
+      this.#notice.hidden = true;
       run();
       this.focus();
     });

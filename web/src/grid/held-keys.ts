@@ -12,46 +12,46 @@ export interface HeldKeysUi {
 
 /** Keeps the keys that are pressed while the part that they need is loaded, and presses them again afterwards, in order. */
 export class HeldKeys {
-  private held: KeyboardEvent[] | null = null;
-  private isPressing = false;
+  #held: KeyboardEvent[] | null = null;
+  #isPressing = false;
 
   constructor(
     private readonly root: ShadowRoot,
     private readonly ui: HeldKeysUi,
   ) {
-    root.addEventListener("keydown", (event) => this.handle(event as KeyboardEvent), true);
+    root.addEventListener("keydown", (event) => this.#handle(event as KeyboardEvent), true);
   }
 
-  private handle(event: KeyboardEvent): void {
-    if (this.isPressing || this.ui.isLoaded() || event.isComposing || event.keyCode === 229) return;
+  #handle(event: KeyboardEvent): void {
+    if (this.#isPressing || this.ui.isLoaded() || event.isComposing || event.keyCode === 229) return;
     const isControl = event.ctrlKey || event.metaKey;
     const isFind = isControl && !event.altKey && event.key.toLowerCase() === "f";
     const isRename = event.key === "F2" && this.root.activeElement?.getAttribute("role") === "tab";
     const isNeeding = isFind || isRename || event.key === "F9" || (POINTING.test(event.key) && this.ui.isFormula());
-    if (this.held ? (isControl && !isFind) || MODIFIERS.includes(event.key) : !isNeeding) return;
+    if (this.#held ? (isControl && !isFind) || MODIFIERS.includes(event.key) : !isNeeding) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (!this.held) this.start();
-    this.held!.push(event);
+    if (!this.#held) this.#start();
+    this.#held!.push(event);
   }
 
-  private start(): void {
-    this.held = [];
-    const end = (): void => this.press();
+  #start(): void {
+    this.#held = [];
+    const end = (): void => this.#press();
     const timer = setTimeout(end, GIVE_UP_MS);
     this.ui.load().then(end, end).finally(() => clearTimeout(timer));
   }
 
-  private press(): void {
-    const events = this.held ?? [];
-    this.held = null;
-    this.isPressing = true;
-    for (const event of events) this.pressAgain(event);
-    this.isPressing = false;
+  #press(): void {
+    const events = this.#held ?? [];
+    this.#held = null;
+    this.#isPressing = true;
+    for (const event of events) this.#pressAgain(event);
+    this.#isPressing = false;
   }
 
   /** The default action of a key that a script presses does not happen, so a character is typed here. */
-  private pressAgain(event: KeyboardEvent): void {
+  #pressAgain(event: KeyboardEvent): void {
     const { key, code, keyCode, ctrlKey, shiftKey, altKey, metaKey } = event;
     const target = this.root.activeElement;
     const again = new KeyboardEvent("keydown", { key, code, keyCode, ctrlKey, shiftKey, altKey, metaKey, bubbles: true, cancelable: true, composed: true });

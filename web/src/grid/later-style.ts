@@ -14,8 +14,9 @@ export const LATER_STYLE = `
 .color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
 .fill-preview { border: 1px dashed var(--cellar-accent); }
 .find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
-.find input { flex: 0 1 260px; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
-.find-count { flex: 1; color: var(--cellar-muted); }
+.find input { flex: 0 1 260px; width: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }
+.find input:focus { outline: 2px solid var(--cellar-accent); outline-offset: -1px; }
+.find-count { flex: 1 1 0; min-width: 100px; color: var(--cellar-muted); }
 .rename { position: absolute; top: 0; bottom: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 2px solid var(--cellar-accent); padding: 0 10px; outline: none; }
 .dialog { max-width: min(420px, 90%); padding: 16px 20px; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 8px; font: inherit; }
 .dialog::backdrop { background: #0006; }

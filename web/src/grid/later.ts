@@ -4,9 +4,9 @@ const NOT_LOADED = "A part of the page could not be loaded. Check the connection
 
 /** Loads the parts that the first cells do not need: when the browser is idle, or when one is used before. */
 export class Later {
-  private loading: Promise<Parts> | null = null;
+  #loading: Promise<Parts> | null = null;
   parts: Parts | null = null;
-  private isPrepared = false;
+  #isPrepared = false;
 
   /** `created` is called once, before the parts are used. */
   constructor(
@@ -16,8 +16,8 @@ export class Later {
 
   /** Loads the parts when the browser is idle. If that fails, the next use tries again. */
   prepare(): void {
-    if (this.isPrepared) return;
-    this.isPrepared = true;
+    if (this.#isPrepared) return;
+    this.#isPrepared = true;
     const start = (): void => void this.load().catch(() => undefined);
     // Safari has no `requestIdleCallback`.
     if (typeof requestIdleCallback === "function") requestIdleCallback(start, { timeout: 2_000 });
@@ -31,17 +31,17 @@ export class Later {
   }
 
   load(): Promise<Parts> {
-    this.loading ??= import("./later-parts").then(
+    this.#loading ??= import("./later-parts").then(
       (parts) => {
         this.parts = parts;
         this.created(parts);
         return parts;
       },
       (error: unknown) => {
-        this.loading = null;
+        this.#loading = null;
         throw error;
       },
     );
-    return this.loading;
+    return this.#loading;
   }
 }

@@ -1,6 +1,4 @@
-/** Limits of a sheet, the same as in docs/reference/limits.md. */
-export const MAX_ROWS = 2 ** 30;
-export const MAX_COLUMNS = 2 ** 22;
+export { MAX_COLUMNS, MAX_ROWS } from "../base/sheet";
 
 /** Smallest grid that is shown, so that an empty sheet has cells to type into. */
 export const MIN_SHOWN_ROWS = 1_000;

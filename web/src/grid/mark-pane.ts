@@ -14,21 +14,21 @@ interface Slot {
 /** Draws the marks in view in recycled elements. */
 export class MarkPane {
   readonly element = make("div", "marks");
-  private readonly slots: Slot[] = [];
+  readonly #slots: Slot[] = [];
 
   draw(view: View, marks: Marks): void {
     const shown = new Set(shownRanges(view).flatMap((range) => marks.within(view.source.sheet, range, MAX_DRAWN_MARKS)));
-    while (this.slots.length < shown.size) this.addSlot();
+    while (this.#slots.length < shown.size) this.#addSlot();
     let count = 0;
-    for (const mark of shown) drawMark(this.slots[count++]!, mark, view);
-    for (; count < this.slots.length; count++) this.slots[count]!.element.hidden = true;
+    for (const mark of shown) drawMark(this.#slots[count++]!, mark, view);
+    for (; count < this.#slots.length; count++) this.#slots[count]!.element.hidden = true;
   }
 
-  private addSlot(): void {
+  #addSlot(): void {
     const label = make("span", "mark-label");
     const element = make("div", "", {}, label);
     this.element.append(element);
-    this.slots.push({ element, label });
+    this.#slots.push({ element, label });
   }
 }
 

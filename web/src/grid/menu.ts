@@ -17,31 +17,33 @@ export interface MenuPlace {
 /** A context menu. Focus returns to the grid when it closes. */
 export class Menu {
   readonly element = make("div", "menu", { role: "menu", "aria-label": "Actions" });
-  private returnFocus: () => void = () => undefined;
+  #returnFocus: () => void = () => undefined;
   /** A long press opens the menu under the finger. Lifting it is no choice. */
-  private isPressed = false;
+  #isPressed = false;
 
   constructor() {
     this.element.hidden = true;
     // The mouse events of the lifted finger would take the focus, and close the menu.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
-    this.element.addEventListener("pointerdown", () => (this.isPressed = true));
-    this.element.addEventListener("keydown", (event) => this.handleKey(event));
+    // The key of the menu also asks for the browser's menu, once this one has the focus.
+    this.element.addEventListener("contextmenu", (event) => event.preventDefault());
+    this.element.addEventListener("pointerdown", () => (this.#isPressed = true));
+    this.element.addEventListener("keydown", (event) => this.#handleKey(event));
     this.element.addEventListener("focusout", (event) => {
       if (!this.element.contains(event.relatedTarget as Node | null)) this.element.hidden = true;
     });
   }
 
   open(items: readonly MenuItem[], { x, y, host, returnFocus }: MenuPlace): void {
-    this.returnFocus = returnFocus;
-    this.isPressed = false;
+    this.#returnFocus = returnFocus;
+    this.#isPressed = false;
     const buttons = items.map((item) => {
       const button = make("button", "", { role: "menuitem", type: "button", tabindex: "-1" }, item.label);
       button.disabled = item.isDisabled;
       button.addEventListener("click", (event) => {
         // A click by key, or by assistive technology, has no press.
-        if (!this.isPressed && event.detail > 0) return;
-        this.close();
+        if (!this.#isPressed && event.detail > 0) return;
+        this.#close();
         item.run();
       });
       return button;
@@ -50,22 +52,22 @@ export class Menu {
     this.element.hidden = false;
     const { offsetWidth, offsetHeight } = this.element;
     moveTo(this.element, Math.max(0, Math.min(x, host.width - offsetWidth)), Math.max(0, Math.min(y, host.height - offsetHeight)));
-    this.enabledButtons()[0]?.focus();
+    this.#enabledButtons()[0]?.focus();
   }
 
-  private close(): void {
+  #close(): void {
     this.element.hidden = true;
-    this.returnFocus();
+    this.#returnFocus();
   }
 
-  private enabledButtons(): HTMLButtonElement[] {
+  #enabledButtons(): HTMLButtonElement[] {
     return [...this.element.querySelectorAll<HTMLButtonElement>("button:enabled")];
   }
 
-  private handleKey(event: KeyboardEvent): void {
-    const buttons = this.enabledButtons();
+  #handleKey(event: KeyboardEvent): void {
+    const buttons = this.#enabledButtons();
     const focused = buttons.indexOf(event.target as HTMLButtonElement);
-    if (event.key === "Escape" || event.key === "Tab") this.close();
+    if (event.key === "Escape" || event.key === "Tab") this.#close();
     else if (event.key === "ArrowDown") buttons[(focused + 1) % buttons.length]?.focus();
     else if (event.key === "ArrowUp") buttons[(focused - 1 + buttons.length) % buttons.length]?.focus();
     else return;

@@ -20,47 +20,47 @@ export interface Box {
 /** Draws selected ranges, the active cell, the spilled area of its formula, and the fill handle. */
 export class Overlay {
   readonly element = make("div", "overlay", { "aria-hidden": "true" });
-  private readonly marks = new MarkPane();
-  private readonly active = make("div", "active-cell");
-  private readonly spill = make("div", "spill");
-  private readonly preview = make("div", "fill-preview");
-  private readonly handle = make("div", "fill-handle");
-  private ranges: HTMLDivElement[] = [];
+  readonly #marks = new MarkPane();
+  readonly #active = make("div", "active-cell");
+  readonly #spill = make("div", "spill");
+  readonly #preview = make("div", "fill-preview");
+  readonly #handle = make("div", "fill-handle");
+  #ranges: HTMLDivElement[] = [];
   /** The target of a fill in progress. */
   fillTarget: Range | null = null;
 
   constructor() {
-    this.element.append(this.marks.element, this.spill, this.active, this.preview, this.handle);
+    this.element.append(this.#marks.element, this.#spill, this.#active, this.#preview, this.#handle);
   }
 
   draw(view: View, marks: Marks, canEdit: boolean): void {
     const { selection } = view;
-    this.marks.draw(view, marks);
+    this.#marks.draw(view, marks);
     this.element.style.inset = `${ROW_HEIGHT}px 0 0 ${view.headerWidth}px`;
-    this.drawRanges(view);
+    this.#drawRanges(view);
     const { row, column } = selection.active;
-    placeRange(this.active, { firstRow: row, rowCount: 1, firstColumn: column, columnCount: 1 }, view);
-    placeRange(this.spill, spilledRange(view), view);
-    placeRange(this.preview, this.fillTarget, view);
-    this.drawHandle(view, canEdit && selection.ranges.length === 1);
+    placeRange(this.#active, { firstRow: row, rowCount: 1, firstColumn: column, columnCount: 1 }, view);
+    placeRange(this.#spill, spilledRange(view), view);
+    placeRange(this.#preview, this.fillTarget, view);
+    this.#drawHandle(view, canEdit && selection.ranges.length === 1);
   }
 
-  private drawRanges(view: View): void {
+  #drawRanges(view: View): void {
     const ranges = isSingleCell(view.selection) ? [] : view.selection.ranges;
-    while (this.ranges.length < ranges.length) {
+    while (this.#ranges.length < ranges.length) {
       const element = make("div", "range");
-      this.marks.element.after(element);
-      this.ranges.push(element);
+      this.#marks.element.after(element);
+      this.#ranges.push(element);
     }
-    for (const element of this.ranges.splice(ranges.length)) element.remove();
-    this.ranges.forEach((element, index) => placeRange(element, ranges[index]!, view));
+    for (const element of this.#ranges.splice(ranges.length)) element.remove();
+    this.#ranges.forEach((element, index) => placeRange(element, ranges[index]!, view));
   }
 
-  private drawHandle(view: View, isShown: boolean): void {
+  #drawHandle(view: View, isShown: boolean): void {
     const box = boxOf(currentRange(view.selection), view);
     const isVisible = isShown && box.height > 0 && box.y + box.height < bodyHeight(view) + 5 && box.x + box.width < view.context.width + 5;
-    this.handle.hidden = !isVisible;
-    if (isVisible) moveTo(this.handle, box.x + box.width - 6, box.y + box.height - 6);
+    this.#handle.hidden = !isVisible;
+    if (isVisible) moveTo(this.#handle, box.x + box.width - 6, box.y + box.height - 6);
   }
 }
 

@@ -38,14 +38,14 @@ export interface PointerUi {
 
 /** Mouse and touch on cells and headers. Touch selects by tapping; moving a finger scrolls. */
 export class Pointer {
-  private drag: Drag | null = null;
-  private frame = 0;
-  private lastType = "mouse";
-  private press: { x: number; y: number; timer: number } | null = null;
+  #drag: Drag | null = null;
+  #frame = 0;
+  #lastType = "mouse";
+  #press: { x: number; y: number; timer: number } | null = null;
   /** The press opened the menu: its click and its menu event are over. */
-  private isPressUsed = false;
+  #isPressUsed = false;
   /** The last two presses. Their capture hides from a double click on which part it was. */
-  private drags: Drag[] = [];
+  #drags: Drag[] = [];
 
   constructor(
     private readonly controller: Controller,
@@ -54,158 +54,159 @@ export class Pointer {
     private readonly ui: PointerUi,
   ) {
     const { viewport } = ui;
-    viewport.addEventListener("pointerdown", (event) => this.handleDown(event));
-    viewport.addEventListener("pointermove", (event) => this.handleMove(event));
-    viewport.addEventListener("pointerup", (event) => this.handleUp(event));
-    viewport.addEventListener("pointercancel", () => this.endDrag());
-    for (const type of ["pointercancel", "pointerup", "pointerleave"]) viewport.addEventListener(type, () => this.endPress());
-    viewport.addEventListener("click", (event) => this.handleClick(event));
-    viewport.addEventListener("dblclick", (event) => this.handleDoubleClick(event));
-    viewport.addEventListener("contextmenu", (event) => this.handleMenu(event));
+    viewport.addEventListener("pointerdown", (event) => this.#handleDown(event));
+    viewport.addEventListener("pointermove", (event) => this.#handleMove(event));
+    viewport.addEventListener("pointerup", (event) => this.#handleUp(event));
+    viewport.addEventListener("pointercancel", () => this.#endDrag());
+    for (const type of ["pointercancel", "pointerup", "pointerleave"]) viewport.addEventListener(type, () => this.#endPress());
+    viewport.addEventListener("click", (event) => this.#handleClick(event));
+    viewport.addEventListener("dblclick", (event) => this.#handleDoubleClick(event));
+    viewport.addEventListener("contextmenu", (event) => this.#handleMenu(event));
     // The default action of a press would take the focus from the textarea, and end a composition.
     viewport.addEventListener("mousedown", (event) => event.target !== editor.element && event.preventDefault());
   }
 
-  private handleDown(event: PointerEvent): void {
-    this.lastType = event.pointerType;
+  #handleDown(event: PointerEvent): void {
+    this.#lastType = event.pointerType;
     if (event.button !== 0 || event.target === this.editor.element) return;
     const target = event.target as Element;
     const handle = target.closest(".resize, .fill-handle");
-    if (event.pointerType === "touch" && !handle) return this.startPress(event);
+    if (event.pointerType === "touch" && !handle) return this.#startPress(event);
     this.commitOpenText();
     const hit = this.hit(event.clientX, event.clientY);
     const kind = !handle ? hit.part : handle.classList.contains("resize") ? "resize" : "fill";
     const column = kind === "resize" ? columnOf(handle!) : hit.column;
     const startWidth = this.controller.context.columns.sizeOf(column);
-    this.drag = { kind, pointer: event.pointerId, column, startX: event.clientX, startWidth, x: event.clientX, y: event.clientY, hasMoved: false };
+    this.#drag = { kind, pointer: event.pointerId, column, startX: event.clientX, startWidth, x: event.clientX, y: event.clientY, hasMoved: false };
     this.ui.viewport.setPointerCapture(event.pointerId);
-    if (!handle) this.pick(hit, modeOf(event));
+    if (!handle) this.#pick(hit, modeOf(event));
     this.editor.focus();
   }
 
   /** A long press opens the menu. Some browsers report one by themselves, and Safari on phones does not. */
-  private startPress({ clientX: x, clientY: y }: PointerEvent): void {
-    this.endPress();
-    this.isPressUsed = false;
+  #startPress({ clientX: x, clientY: y }: PointerEvent): void {
+    this.#endPress();
+    this.#isPressUsed = false;
     const timer = window.setTimeout(() => {
-      this.isPressUsed = true;
-      this.openMenu(x, y);
+      this.#isPressUsed = true;
+      this.#openMenu(x, y);
     }, LONG_PRESS_MS);
-    this.press = { x, y, timer };
+    this.#press = { x, y, timer };
   }
 
-  private endPress(): void {
-    clearTimeout(this.press?.timer);
-    this.press = null;
+  #endPress(): void {
+    clearTimeout(this.#press?.timer);
+    this.#press = null;
   }
 
-  private handleMove(event: PointerEvent): void {
-    const { drag, press } = this;
-    if (press && Math.hypot(event.clientX - press.x, event.clientY - press.y) > LONG_PRESS_MOVE) this.endPress();
+  #handleMove(event: PointerEvent): void {
+    const drag = this.#drag;
+    const press = this.#press;
+    if (press && Math.hypot(event.clientX - press.x, event.clientY - press.y) > LONG_PRESS_MOVE) this.#endPress();
     if (!drag || event.pointerId !== drag.pointer) return;
     drag.hasMoved ||= Math.abs(event.clientX - drag.startX) > RESIZE_THRESHOLD || drag.kind !== "resize";
     drag.x = event.clientX;
     drag.y = event.clientY;
     if (!drag.hasMoved) return;
     if (drag.kind === "resize") this.controller.setColumnWidth(drag.column, drag.startWidth + drag.x - drag.startX);
-    else this.extend();
+    else this.#extend();
   }
 
-  private handleUp(event: PointerEvent): void {
-    if (!this.drag || event.pointerId !== this.drag.pointer) return;
+  #handleUp(event: PointerEvent): void {
+    if (!this.#drag || event.pointerId !== this.#drag.pointer) return;
     const target = this.overlay.fillTarget;
-    this.drags = [...this.drags.slice(-1), this.drag];
-    if (this.drag.kind === "fill" && target) this.controller.fill(currentRange(this.controller.selection), target);
-    this.endDrag();
+    this.#drags = [...this.#drags.slice(-1), this.#drag];
+    if (this.#drag.kind === "fill" && target) this.controller.fill(currentRange(this.controller.selection), target);
+    this.#endDrag();
   }
 
-  private endDrag(): void {
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    this.drag = null;
+  #endDrag(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#drag = null;
     this.overlay.fillTarget = null;
     this.controller.redraw();
   }
 
   /** Extends the selection or the fill to the pointer, and scrolls while the pointer is outside the body. */
-  private extend(): void {
-    const { drag } = this;
+  #extend(): void {
+    const drag = this.#drag;
     if (!drag) return;
     const hit = this.hit(drag.x, drag.y);
     if (drag.kind === "fill") {
       const target = fillTarget(currentRange(this.controller.selection), hit.row, hit.column);
       this.overlay.fillTarget = target;
       this.controller.redraw();
-    } else if (drag.kind !== "corner") this.pick({ ...hit, part: drag.kind as Part }, "extend");
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.scrollTowardsPointer());
+    } else if (drag.kind !== "corner") this.#pick({ ...hit, part: drag.kind as Part }, "extend");
+    if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#scrollTowardsPointer());
   }
 
-  private scrollTowardsPointer(): void {
-    this.frame = 0;
-    const { drag } = this;
+  #scrollTowardsPointer(): void {
+    this.#frame = 0;
+    const drag = this.#drag;
     if (!drag) return;
     const box = this.ui.viewport.getBoundingClientRect();
     const y = drag.kind === "column" ? 0 : outside(drag.y, box.top + ROW_HEIGHT, box.bottom);
     const x = drag.kind === "row" ? 0 : outside(drag.x, box.left + this.ui.headerWidth(), box.right);
     if (x === 0 && y === 0) return;
     this.controller.scroll({ kind: "by", x: x / 2, y: y / 2 });
-    this.extend();
+    this.#extend();
   }
 
   /** Only a tap makes a click: a finger that scrolled makes none. */
-  private handleClick(event: MouseEvent): void {
-    if (this.lastType !== "touch" || this.isPressUsed || event.target === this.editor.element) return;
+  #handleClick(event: MouseEvent): void {
+    if (this.#lastType !== "touch" || this.#isPressUsed || event.target === this.editor.element) return;
     if ((event.target as Element).closest(".resize, .fill-handle")) return;
     this.commitOpenText();
     const hit = this.hit(event.clientX, event.clientY);
     const { active } = this.controller.selection;
     const isSecondTap = hit.part === "cell" && hit.row === active.row && hit.column === active.column;
     const isFocused = (this.editor.element.getRootNode() as ShadowRoot).activeElement === this.editor.element;
-    if (isSecondTap && isFocused) return this.openEditor();
-    this.pick(hit, "replace");
+    if (isSecondTap && isFocused) return this.#openEditor();
+    this.#pick(hit, "replace");
     this.editor.setTouchKeyboard(false);
     this.editor.focus();
   }
 
-  private handleDoubleClick(event: MouseEvent): void {
-    if (this.lastType === "touch" || event.target === this.editor.element) return;
-    const { kind, column = 0 } = this.drags[this.drags.length - 1] ?? {};
+  #handleDoubleClick(event: MouseEvent): void {
+    if (this.#lastType === "touch" || event.target === this.editor.element) return;
+    const { kind, column = 0 } = this.#drags[this.#drags.length - 1] ?? {};
     // For browsers, a click soon after a drag makes a double click.
-    if (kind === "resize" && !this.drags.some(({ hasMoved }) => hasMoved)) this.ui.fitColumn(column);
-    if (kind === "cell" && this.hit(event.clientX, event.clientY).part === "cell") this.openEditor();
+    if (kind === "resize" && !this.#drags.some(({ hasMoved }) => hasMoved)) this.ui.fitColumn(column);
+    if (kind === "cell" && this.hit(event.clientX, event.clientY).part === "cell") this.#openEditor();
   }
 
-  private openEditor(): void {
+  #openEditor(): void {
     if (this.controller.refusesEdit()) return;
     this.controller.edit(this.controller.editStart("open"));
     this.editor.setTouchKeyboard(true);
     this.editor.focus();
   }
 
-  private handleMenu(event: MouseEvent): void {
+  #handleMenu(event: MouseEvent): void {
     if (event.target === this.editor.element && this.controller.editState.mode !== "ready") return;
     event.preventDefault();
-    this.endPress();
-    if (!(this.lastType === "touch" && this.isPressUsed)) this.openMenu(event.clientX, event.clientY);
-    this.isPressUsed = true;
+    this.#endPress();
+    if (!(this.#lastType === "touch" && this.#isPressUsed)) this.#openMenu(event.clientX, event.clientY);
+    this.#isPressUsed = true;
   }
 
-  private openMenu(x: number, y: number): void {
+  #openMenu(x: number, y: number): void {
     this.commitOpenText();
     const hit = this.hit(x, y);
     const isSelected = hit.part !== "corner" && this.controller.selection.ranges.some((range) => contains(range, hit.row, hit.column));
-    if (!isSelected) this.pick(hit, "replace");
+    if (!isSelected) this.#pick(hit, "replace");
     this.ui.openMenu(x, y);
   }
 
-  private pick(hit: Hit, mode: SelectionMode): void {
+  #pick(hit: Hit, mode: SelectionMode): void {
     const { controller } = this;
     const { selection, size } = controller;
     const isExtending = mode === "extend";
     if (hit.part === "corner") controller.select(selectAll(selection, size), false);
     else if (hit.part === "row") controller.select(pickRow(selection, hit.row, mode, size), false);
     else if (hit.part === "column") controller.select(pickColumn(selection, hit.column, mode, size), false);
-    else controller.select(pickCell(selection, hit, mode), !isExtending || this.drag === null);
+    else controller.select(pickCell(selection, hit, mode), !isExtending || this.#drag === null);
   }
 
   commitOpenText(): void {

@@ -4,20 +4,20 @@ import { make, setText } from "./dom";
 
 /** Summary of the selection, edits that wait, and the position of the log. */
 export class StatusLine {
-  private readonly summary = make("span", "summary");
-  private readonly waiting = make("span", "waiting");
-  private readonly problem = make("span", "problem", { role: "status" });
-  private readonly position = make("span", "position");
+  readonly #summary = make("span", "summary");
+  readonly #waiting = make("span", "waiting");
+  readonly #problem = make("span", "problem", { role: "status" });
+  readonly #position = make("span", "position");
   /** Whether it shows edits that wait and problems. A page may show them elsewhere. */
   isShowingSync = true;
-  readonly element = make("div", "status", {}, this.summary, this.waiting, this.problem, this.position);
+  readonly element = make("div", "status", {}, this.#summary, this.#waiting, this.#problem, this.#position);
 
   draw(status: SheetStatus, summary: string): void {
-    setText(this.summary, summary);
-    setText(this.waiting, this.isShowingSync ? waitingText(status) : "");
-    setText(this.problem, this.isShowingSync ? (status.problem ?? (status.isOnline ? "" : status.isConnecting === true ? "Connecting" : "Offline")) : "");
-    setText(this.position, (status.role === "viewer" ? "View only · " : "") + `Position ${status.position}`);
-    for (const part of [this.summary, this.waiting, this.problem]) part.hidden = part.textContent === "";
+    setText(this.#summary, summary);
+    setText(this.#waiting, this.isShowingSync ? waitingText(status) : "");
+    setText(this.#problem, this.isShowingSync ? (status.problem ?? (status.isOnline ? "" : status.isConnecting === true ? "Connecting" : "Offline")) : "");
+    setText(this.#position, (status.role === "viewer" ? "View only · " : "") + `Position ${status.position}`);
+    for (const part of [this.#summary, this.#waiting, this.#problem]) part.hidden = part.textContent === "";
   }
 }
 

@@ -11,6 +11,7 @@ export const STYLE = `
   --cellar-font: 13px/1.3 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
   display: flex; flex-direction: column; min-height: 200px; position: relative; overflow: hidden; contain: strict;
   background: var(--cellar-background); color: var(--cellar-text); font: var(--cellar-font); color-scheme: light dark;
+  direction: ltr;
 }
 @media (prefers-color-scheme: dark) {
   :host {
@@ -35,6 +36,7 @@ export const STYLE = `
 .cells { position: absolute; top: 0; left: 0; }
 .cell, .column, .row-header, .corner { position: absolute; top: 0; left: 0; height: 24px; padding: 0 5px; line-height: 23px; white-space: pre;
   overflow: hidden; overflow: clip; text-overflow: ellipsis; border: solid var(--cellar-line); border-width: 0 1px 1px 0; }
+.cell, .editor, .formula, .mirror-text { unicode-bidi: plaintext; }
 .cell { font-variant-numeric: tabular-nums; }
 .cell.number { text-align: right; }
 .cell.boolean { text-align: center; }
@@ -81,7 +83,7 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 .status { display: flex; flex-wrap: wrap; min-width: 0; overflow-wrap: anywhere; gap: 2px 16px; padding: 5px 12px; font-variant-numeric: tabular-nums; margin-left: auto; }
 .status .problem { color: var(--cellar-error); }
 .status .waiting { color: var(--cellar-pending); }
-.notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); max-width: 90%; padding: 8px 14px; border-radius: 6px;
+.notice { position: absolute; left: 50%; bottom: 72px; transform: translateX(-50%); width: max-content; max-width: calc(100% - 24px); overflow-wrap: anywhere; padding: 8px 14px; border-radius: 6px;
   background: var(--cellar-text); color: var(--cellar-background); z-index: 6; }
 .notice button { margin-left: 12px; font: inherit; color: inherit; background: none; border: 1px solid; border-radius: 4px; cursor: pointer; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

@@ -13,7 +13,7 @@ export interface Summary {
 
 /** Adds up the loaded cells of the selection. Cells in several ranges count once per range. */
 export function summarize(selection: Selection, source: SheetSource, visible: Range): Summary {
-  const summary: Summary = { sum: 0, numbers: 0, count: 0, isComplete: true };
+  const summary = { sum: 0, numbers: 0, count: 0, isComplete: true, rounding: 0 };
   let budget = MAX_SUMMED_CELLS;
   for (const selected of selection.ranges) {
     let range = usedPart(selected, source.extent, budget);
@@ -25,10 +25,10 @@ export function summarize(selection: Selection, source: SheetSource, visible: Ra
     budget -= range.rowCount * range.columnCount;
     addCells(summary, range, source);
   }
-  return summary;
+  return { ...summary, sum: summary.sum + summary.rounding };
 }
 
-function addCells(summary: Summary, range: Range, source: SheetSource): void {
+function addCells(summary: Summary & { rounding: number }, range: Range, source: SheetSource): void {
   for (let row = range.firstRow; row < range.firstRow + range.rowCount; row++) {
     for (let column = range.firstColumn; column < range.firstColumn + range.columnCount; column++) {
       const cell = source.cellAt(row, column);
@@ -39,7 +39,11 @@ function addCells(summary: Summary, range: Range, source: SheetSource): void {
       if (cell.value !== null) summary.count++;
       if (typeof cell.value !== "number") continue;
       summary.numbers++;
-      summary.sum += cell.value;
+      const sum = summary.sum + cell.value;
+      // Neumaier's sum: what is rounded away adds up too.
+      const [large, small] = Math.abs(summary.sum) >= Math.abs(cell.value) ? [summary.sum, cell.value] : [cell.value, summary.sum];
+      summary.rounding += large - sum + small;
+      summary.sum = sum;
     }
   }
 }

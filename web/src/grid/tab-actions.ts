@@ -14,21 +14,21 @@ export interface TabActionsUi {
 
 /** Adds, renames and deletes sheets. */
 export class TabActions {
-  private readonly input = make("input", "rename", { "aria-label": "New name of the sheet", maxlength: String(MAX_SHEET_NAME_LENGTH), spellcheck: "false" });
-  private renamed: SheetInfo | null = null;
+  readonly #input = make("input", "rename", { "aria-label": "New name of the sheet", maxlength: String(MAX_SHEET_NAME_LENGTH), spellcheck: "false" });
+  #renamed: SheetInfo | null = null;
 
   constructor(
     private readonly bar: HTMLElement,
     private readonly ui: TabActionsUi,
   ) {
-    const { input } = this;
+    const input = this.#input;
     input.hidden = true;
     bar.append(input);
-    input.addEventListener("blur", () => this.endRename(true));
+    input.addEventListener("blur", () => this.#endRename(true));
     input.addEventListener("keydown", (event) => {
       if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
       event.preventDefault();
-      this.endRename(event.key === "Enter");
+      this.#endRename(event.key === "Enter");
       tabOf(bar, ui.source()?.sheet)?.focus();
     });
   }
@@ -54,8 +54,8 @@ export class TabActions {
   startRename(info: SheetInfo): void {
     const tab = tabOf(this.bar, info.sheet);
     if (!tab) return;
-    const { input } = this;
-    this.renamed = info;
+    const input = this.#input;
+    this.#renamed = info;
     input.value = info.name;
     input.hidden = false;
     const box = tab.getBoundingClientRect();
@@ -65,12 +65,12 @@ export class TabActions {
     input.select();
   }
 
-  private endRename(isStored: boolean): void {
-    const info = this.renamed;
+  #endRename(isStored: boolean): void {
+    const info = this.#renamed;
     const source = this.ui.source();
-    this.renamed = null;
-    this.input.hidden = true;
-    const name = this.input.value.trim();
+    this.#renamed = null;
+    this.#input.hidden = true;
+    const name = this.#input.value.trim();
     if (!info || !source || !isStored || name === info.name) return;
     const problem = sheetNameProblem(name, info.sheet, source.sheets);
     if (problem) this.ui.notify(problem);

@@ -39,7 +39,7 @@ export interface PasteResult {
 /** Returns the edits of a paste, or a message that says why not. One pasted cell fills all selected ranges. */
 export function pasteInto(selection: Selection, pasted: Pasted): PasteResult | string {
   const height = pasted.rows.length;
-  const width = Math.max(0, ...pasted.rows.map((row) => row.length));
+  const width = pasted.rows.reduce((most, row) => Math.max(most, row.length), 0);
   if (height === 0 || width === 0) return "The clipboard has no text";
   const isOne = height === 1 && width === 1;
   const targets = (isOne ? selection.ranges : [currentRange(selection)]).map((range) => targetRange(range, height, width));

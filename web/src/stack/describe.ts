@@ -1,7 +1,6 @@
 /** Describes operations and entries in the words of `cellar history` (`client/src/describe.rs`), with names in plain quotes. */
 
-import { columnName } from "../data/api";
-import { MAX_COLUMNS, MAX_ROWS } from "../data/limits";
+import { cellName, columnName, MAX_COLUMNS, MAX_ROWS } from "../base/sheet";
 import { positionText } from "../data/position";
 import { displayText } from "../data/text";
 import { count, grouped } from "./csv/errors";
@@ -180,10 +179,6 @@ function rectangleName(rows: Span, columns: Span): string {
   const first = cellName(rows.first, columns.first);
   const last = cellName(rows.first + rows.count - 1, columns.first + columns.count - 1);
   return first === last ? first : `${first}:${last}`;
-}
-
-export function cellName(row: number, column: number): string {
-  return `${columnName(column)}${row + 1}`;
 }
 
 /** Returns the names of rows, such as `row 3` or `rows 3:5, 9`. */

@@ -320,7 +320,7 @@ describe.skipIf(!hasBrowser)("writing a formula", { timeout: 60_000 }, () => {
       await tab(page, "Empty").click();
       await withGrid(page, ({ source }) => source.deleteSheet(1), null);
       await page.keyboard.press("Enter");
-      await notice(page, "The sheet was deleted while you edited one of its cells. Your text was: =2*Empty!A1").waitFor();
+      await notice(page, "N2 was deleted while you edited it. Your text was: =2*Empty!A1").waitFor();
       expect(await withGrid(page, ({ source }) => source.log.filter((line) => line.startsWith("setCells")), null)).toEqual([]);
       await page.close();
     });

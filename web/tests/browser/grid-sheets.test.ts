@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)("tabs and find", { timeout: 60_000 }, () => {
     await goTo(page, "A1");
     await page.keyboard.press("Control+f");
     await page.keyboard.type("rare");
-    await expect.poll(() => page.locator(".find-count").textContent()).toBe("70,000 found in the part searched so far");
+    await expect.poll(() => page.locator(".find-count").textContent()).toBe("70,000 found so far");
     await page.keyboard.press("Enter");
     await expect.poll(() => name(page)).toBe("C900001");
     await page.keyboard.press("Enter");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, ProblemError, UnreachableError } from "../../src/data/api-error";
-import { Api, columnName, rangeText } from "../../src/data/api";
+import { columnName } from "../../src/base/sheet";
+import { Api, rangeText } from "../../src/data/api";
 import { NEW_POLLING, stepPolling, type PollEvent } from "../../src/data/backoff";
 import { MalformedReply } from "../../src/data/decode";
 

@@ -3,7 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { rangeText } from "../../data/api";
 import { positionText } from "../../data/position";
-import { cellName, columnList, describeChange, rowList } from "../../stack/describe";
+import { cellName } from "../../base/sheet";
+import { columnList, describeChange, rowList } from "../../stack/describe";
 import { readCellHistory } from "../../stack/history";
 import type { CellHistoryEntry } from "../../stack/types";
 import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";

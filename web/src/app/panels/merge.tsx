@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { positionText } from "../../data/position";
 import type { Spreadsheet } from "../../stack/details";
-import { cellName } from "../../stack/describe";
+import { cellName } from "../../base/sheet";
 import { count } from "../../stack/csv/errors";
 import { merge, previewMerge } from "../../stack/forks";
 import { readSheets } from "../../stack/history";

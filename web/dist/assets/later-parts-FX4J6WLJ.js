@@ -1,1 +1,0 @@
-import{h as a,i as b,j as c,k as d,l as e}from"./chunk-SWY45JWQ.js";import"./chunk-XFCGVTNK.js";import"./chunk-OLUOAWQZ.js";export{b as PokeStream,a as openPastSheet,c as recoverAbandoned,e as redoLast,d as undoLast};

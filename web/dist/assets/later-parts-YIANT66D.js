@@ -1,1 +1,0 @@
-import{a,b,c,d,e,f,g}from"./chunk-SWY45JWQ.js";import"./chunk-XFCGVTNK.js";import"./chunk-OLUOAWQZ.js";export{e as LATER_STYLE,b as createParts,c as fillInputs,a as findLoaded,d as fittingWidth,f as menuItems,g as summaryText};

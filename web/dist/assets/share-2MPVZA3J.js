@@ -1,1 +1,0 @@
-import{f as a}from"./chunk-JNMFLIZT.js";import"./chunk-5ATG5NT7.js";import"./chunk-OLUOAWQZ.js";export{a as default};
