@@ -1,5 +1,4 @@
 import type { Cell } from "../data/types";
-import { explain } from "./cell-reasons";
 import { formulaText } from "./cell-text";
 import { roundedToFit } from "./rounded-number";
 
@@ -10,6 +9,14 @@ export interface CellLook {
   className: string;
   text: string;
   title: string;
+}
+
+/** The reasons are long texts, which are loaded later. */
+let explain: (cell: Cell) => string[] = () => [];
+
+/** From now on, titles explain errors. Cells that are drawn already must be drawn again. */
+export function explainBy(explainCell: (cell: Cell) => string[]): void {
+  explain = explainCell;
 }
 
 const LOADING: CellLook = { className: "cell loading", text: "…", title: "Loading" };

@@ -3,6 +3,7 @@ import { parseRange, rangeName } from "./address";
 import { Announcer } from "./announcer";
 import { attachClipboard } from "./clipboard-events";
 import { editText } from "./cell-text";
+import { explainBy } from "./cell-view";
 import { CommandRunner } from "./commands";
 import type { Created } from "./create-parts";
 import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
@@ -132,6 +133,8 @@ export class CellarGrid extends HTMLElement {
 
   #create(parts: Parts): void {
     this.#adopt(parts.LATER_STYLE);
+    explainBy(parts.explain);
+    this.#controller.dataVersion++;
     this.#created = parts.createParts({
       root: this.#root,
       controller: this.#controller,

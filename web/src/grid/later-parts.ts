@@ -1,4 +1,5 @@
 /** The parts that the first cells do not need, in one file. */
+export { explain } from "./cell-reasons";
 export { createParts } from "./create-parts";
 export { fillInputs } from "./fill";
 export { findLoaded } from "./find";

@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)("formulas explain themselves", { timeout: 60_000 },
     await expect.poll(() => tip.isVisible()).toBe(false);
     await goTo(page, "N5");
     await expect.poll(() => tip.textContent()).toContain("Stale: this value was not calculated after the last change.");
-    expect(await page.locator(".cell.stale", { hasText: "12*" }).getAttribute("title")).toContain("Stale");
+    await expect.poll(() => page.locator(".cell.stale", { hasText: "12*" }).getAttribute("title")).toContain("Stale");
     await goTo(page, "C3");
     await expect.poll(() => tip.isVisible()).toBe(false);
     expect(await described(page)).toMatch(/^Arrow keys/);
