@@ -41,6 +41,8 @@ pub(super) fn build_next_entry(
 ) -> Result<Entry, BuildError> {
     let content = build_next_content(request, scan, position)?;
     let body_bytes = encoded_body_bytes(position, &content)?;
+    let external_bytes =
+        tail.header.external_bytes.saturating_add(external_body_bytes(request, &content));
     let tail_state = scan.tail_state();
     let summary = tail_state.map(|state| Arc::new(state.into_summary_after(&content)));
     Ok(Entry {
@@ -51,9 +53,17 @@ pub(super) fn build_next_entry(
             Some(origin) => origin.author.clone(),
             None => request.author.clone(),
         },
-        header: Header { summary, ..tail.header.followed_by(body_bytes) },
+        header: Header { external_bytes, summary, ..tail.header.followed_by(body_bytes) },
         content,
     })
+}
+
+/// Returns the memory that the operations in the external body of `content` take.
+fn external_body_bytes(request: &Request, content: &Content) -> u64 {
+    match (&request.payload, content) {
+        (Payload::Upload(upload), Content::External(_)) => upload.weight_bytes(),
+        _ => 0,
+    }
 }
 
 /// Returns the origin of the next mutation if it is merged from a fork.
