@@ -402,7 +402,7 @@ fn headers() {
         incarnation: 7,
         snapshot_num: 300,
         snapshot_bytes: 1_000,
-        external_bytes: 0,
+        outside_bytes: 0,
         summary: None,
     };
     let old = once_released("entry-header.hex", Vec::new);
@@ -410,7 +410,7 @@ fn headers() {
     let header = Header { summary: Some(summary), ..header };
     let bytes = released("entry-header-summary.hex", &encode_header(&header).unwrap());
     assert_eq!(decode_header(&bytes).unwrap(), header);
-    let header = Header { external_bytes: 5_000_000, ..header };
-    let bytes = released("entry-header-external.hex", &encode_header(&header).unwrap());
+    let header = Header { outside_bytes: 5_000_000, ..header };
+    let bytes = released("entry-header-outside.hex", &encode_header(&header).unwrap());
     assert_eq!(decode_header(&bytes).unwrap(), header);
 }

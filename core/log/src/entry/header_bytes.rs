@@ -35,7 +35,7 @@ struct StoredHeader {
     deleted: Vec<(u32, u32)>,
     /// Runs of unused sheet numbers below the next sheet number.
     skipped: Vec<(u32, u32)>,
-    external_bytes: u64,
+    outside_bytes: u64,
 }
 
 impl From<&Header> for StoredHeader {
@@ -49,7 +49,7 @@ impl From<&Header> for StoredHeader {
             format_spans: 0,
             deleted: Vec::new(),
             skipped: Vec::new(),
-            external_bytes: header.external_bytes,
+            outside_bytes: header.outside_bytes,
         };
         match header.summary.as_deref() {
             Some(summary) if summary.fits_a_header() => stored.with_summary(summary),
@@ -96,13 +96,13 @@ impl TryFrom<StoredHeader> for Header {
     fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
         let summary = stored.summary()?.map(Arc::new);
         let StoredHeader { segment_bytes, incarnation, snapshot_num, snapshot_bytes, .. } = stored;
-        let external_bytes = stored.external_bytes;
+        let outside_bytes = stored.outside_bytes;
         Ok(Self {
             segment_bytes,
             incarnation,
             snapshot_num,
             snapshot_bytes,
-            external_bytes,
+            outside_bytes,
             summary,
         })
     }
@@ -200,7 +200,7 @@ mod tests {
                 incarnation: b,
                 snapshot_num: c,
                 snapshot_bytes: u64::from(d),
-                external_bytes: u64::from(e) << 8,
+                outside_bytes: u64::from(e) << 8,
             };
             prop_assert_eq!(decode_header(&encode_header(&header).unwrap()).unwrap(), header);
         }
@@ -224,12 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn external_bytes_take_bytes_only_after_an_external_body() {
+    fn outside_bytes_are_omitted_if_there_are_none() {
         let first = Header::first(super::super::FIRST_INCARNATION);
-        let external = Header { external_bytes: 5 << 20, ..first };
-        let bytes = encode_header(&external).unwrap();
+        let large = Header { outside_bytes: 5 << 20, ..first };
+        let bytes = encode_header(&large).unwrap();
         assert_eq!(bytes.len(), 12);
-        assert_eq!(decode_header(&bytes).unwrap(), external);
+        assert_eq!(decode_header(&bytes).unwrap(), large);
     }
 
     #[test]

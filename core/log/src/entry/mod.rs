@@ -58,9 +58,10 @@ pub struct Header {
     pub snapshot_num: u32,
     /// Value of `segment_bytes` at the segment's last Snapshot entry.
     pub snapshot_bytes: u64,
-    /// Memory that the operations in external bodies since the segment's last Snapshot entry take,
-    /// in bytes. `segment_bytes` does not contain external bodies.
-    pub external_bytes: u64,
+    /// Memory that a reader needs for data outside of the bodies since the segment's last Snapshot
+    /// entry, in bytes: operations in external bodies, and formulas of imported sheets, which it
+    /// calculates.
+    pub outside_bytes: u64,
     /// Summary of the workbook's state after this entry. `None` if the entry was written by an
     /// older release, or if the sheet numbers form more than `MAX_SUMMARY_RUNS` runs. In these
     /// cases, writers read the workbook metadata instead.
@@ -82,7 +83,7 @@ impl Header {
             segment_bytes: 0,
             snapshot_num: 0,
             snapshot_bytes: 0,
-            external_bytes: 0,
+            outside_bytes: 0,
             summary,
         }
     }
