@@ -1,5 +1,6 @@
 //! The real Lambda binary over the HTTP API of the Lambda runtime, with events of a function URL.
 
+mod figures;
 mod sqs;
 
 use std::collections::HashMap;

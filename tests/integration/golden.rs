@@ -402,11 +402,15 @@ fn headers() {
         incarnation: 7,
         snapshot_num: 300,
         snapshot_bytes: 1_000,
+        outside_bytes: 0,
         summary: None,
     };
     let old = once_released("entry-header.hex", Vec::new);
     assert_eq!(decode_old_header(&old).unwrap(), header);
     let header = Header { summary: Some(summary), ..header };
     let bytes = released("entry-header-summary.hex", &encode_header(&header).unwrap());
+    assert_eq!(decode_header(&bytes).unwrap(), header);
+    let header = Header { outside_bytes: 5_000_000, ..header };
+    let bytes = released("entry-header-outside.hex", &encode_header(&header).unwrap());
     assert_eq!(decode_header(&bytes).unwrap(), header);
 }

@@ -8,6 +8,7 @@ use crate::append::tail_age::may_be_followed_unread;
 use crate::entry::{Content, Entry, Header};
 use cellar_base::limits::{
     ROLL_TRY_ENTRIES, SEGMENT_BYTES, SEGMENT_ENTRIES, SNAPSHOT_BYTES, SNAPSHOT_ENTRIES,
+    SNAPSHOT_OUTSIDE_BYTES,
 };
 
 /// Thresholds for putting Snapshot entries and rolling segments.
@@ -53,11 +54,12 @@ impl LogPolicy {
     /// due. `now_s` is in seconds since the Unix epoch.
     #[must_use]
     pub fn snapshot_entry_after(&self, tail: &Entry, now_s: u64) -> Option<Entry> {
-        let Header { segment_bytes, snapshot_num, snapshot_bytes, .. } = tail.header;
+        let Header { segment_bytes, snapshot_num, snapshot_bytes, outside_bytes, .. } = tail.header;
         let entries_since_snapshot = tail.position.entry_number().saturating_sub(snapshot_num);
         let bytes_since_snapshot = segment_bytes.saturating_sub(snapshot_bytes);
         let snapshot_is_due = entries_since_snapshot >= self.snapshot_entries
-            || bytes_since_snapshot >= self.snapshot_bytes;
+            || bytes_since_snapshot >= self.snapshot_bytes
+            || outside_bytes >= SNAPSHOT_OUTSIDE_BYTES;
         // A snapshot directly after another Snapshot entry would be identical to that entry's
         // snapshot.
         let tail_is_snapshot_entry = entries_since_snapshot == 0;
@@ -68,6 +70,7 @@ impl LogPolicy {
         let header = Header {
             snapshot_num: position.entry_number(),
             snapshot_bytes: segment_bytes,
+            outside_bytes: 0,
             ..tail.header.clone()
         };
         let content = Content::Snapshot { root: None, trimmed_s: None };
@@ -125,8 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn a_snapshot_entry_is_due_after_large_external_bodies() {
+        for (outside_bytes, due) in
+            [(SNAPSHOT_OUTSIDE_BYTES - 1, false), (SNAPSHOT_OUTSIDE_BYTES, true)]
+        {
+            let header = Header { outside_bytes, ..header(300, 0, 0) };
+            assert_eq!(POLICY.snapshot_entry_after(&tail(3, header), 9).is_some(), due);
+        }
+    }
+
+    #[test]
     fn a_snapshot_entry_resets_the_counts() {
-        let tail = tail(30, header(1_234, 20, 1_000));
+        let outside_bytes = SNAPSHOT_OUTSIDE_BYTES;
+        let tail = tail(30, Header { outside_bytes, ..header(1_234, 20, 1_000) });
         let snapshot = POLICY.snapshot_entry_after(&tail, 9).unwrap();
         assert_eq!(snapshot.position, tail.next_position().unwrap());
         assert_eq!(snapshot.header, header(1_234, 31, 1_234));

@@ -135,6 +135,7 @@ async fn every_content_reads_back<T: Entries>(tables: &T) {
         segment_bytes: 1 << 40,
         snapshot_num: 7,
         snapshot_bytes: 9,
+        outside_bytes: 1 << 30,
         ..Header::first(0)
     };
     let first_entry =

@@ -54,7 +54,7 @@ pub(crate) struct Buckets {
 struct TemplateBucket {
     objects: Arc<Bucket>,
     lifecycle: Lifecycle,
-    cors_rules: Vec<Value>,
+    cors_rule: Option<Value>,
 }
 
 impl TemplateBucket {
@@ -66,14 +66,14 @@ impl TemplateBucket {
         let template_error = |why| LocalError::Template { logical_id: logical_id.to_owned(), why };
         let lifecycle =
             Lifecycle::parse(properties.get("LifecycleConfiguration")).map_err(template_error)?;
-        let cors_rules =
-            read_cors_rules(properties.get("CorsConfiguration")).map_err(template_error)?;
+        let cors_rule =
+            read_cors_rule(properties.get("CorsConfiguration")).map_err(template_error)?;
         fs::create_dir_all(&path).map_err(|source| LocalError::File {
             what: "create",
             path: path.clone(),
             source,
         })?;
-        Ok(Self { objects: Arc::new(Bucket::open(path)?), lifecycle, cors_rules })
+        Ok(Self { objects: Arc::new(Bucket::open(path)?), lifecycle, cors_rule })
     }
 }
 
@@ -144,9 +144,7 @@ impl Buckets {
             let mut bucket_routes = Router::new()
                 .route_service(&format!("/{name}"), service.clone())
                 .route_service(&format!("/{name}/{{*key}}"), service.clone());
-            // The first rule is outermost, and answers preflight requests. The other rules are for
-            // pages whose requests need none.
-            for cors_rule in bucket.cors_rules.iter().rev() {
+            if let Some(cors_rule) = &bucket.cors_rule {
                 bucket_routes = bucket_routes.layer(cors::bucket_layer(cors_rule, page_origin));
             }
             router = router.merge(bucket_routes);
@@ -176,12 +174,12 @@ async fn respond_to_http_error(error: s3s::HttpError) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// Returns the rules of a bucket's `CorsConfiguration`.
-fn read_cors_rules(property: Option<&Value>) -> Result<Vec<Value>, String> {
-    let Some(property) = property else { return Ok(Vec::new()) };
-    match property.get("CorsRules") {
-        Some(Value::Array(rules)) => Ok(rules.clone()),
-        _ => Err("CorsConfiguration must have the list CorsRules".to_owned()),
+/// Returns the only rule of a bucket's `CorsConfiguration`.
+fn read_cors_rule(property: Option<&Value>) -> Result<Option<Value>, String> {
+    let Some(property) = property else { return Ok(None) };
+    match property.get("CorsRules").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([rule]) => Ok(Some(rule.clone())),
+        _ => Err("CorsConfiguration must have CorsRules with one rule".to_owned()),
     }
 }
 

@@ -141,32 +141,20 @@ fn define_bucket(config: &Config) -> Bucket {
             id: "abort-multipart-uploads".to_owned(),
             after_days: MULTIPART_DAYS,
         });
-    let bucket = match config.cors_origins.as_slice() {
-        [] => bucket,
-        origins => bucket.cors(presigned_url_cors(origins)),
-    };
-    bucket.cors(page_cors())
+    bucket.cors(presigned_url_cors(&config.cors_origins))
 }
 
-/// Returns the CORS rule for the page that the API function serves. It reads chunks through presigned
-/// URLs, and sends no header of its own. The rule names the function URLs of the region, because the
-/// stack's own URL depends on the bucket. It protects nothing that the signature does not protect: a
-/// page elsewhere would need the presigned URL, and with it needs no browser.
-fn page_cors() -> BucketCors {
-    BucketCors {
-        origins: vec![Expression::substitution(FUNCTION_URL_ORIGINS)],
-        methods: vec!["GET".to_owned()],
-        request_headers: Vec::new(),
-        exposed_headers: Vec::new(),
-        max_age_s: CORS_MAX_AGE_S,
-    }
-}
-
-/// Returns the CORS settings for web pages that upload and download through presigned URLs.
-fn presigned_url_cors(origins: &[String]) -> BucketCors {
+/// Returns the CORS settings for web pages that upload and download through presigned URLs: the
+/// page that the API function serves, and pages of the configured origins.
+///
+/// They name the function URLs of the region, because the stack's own URL depends on the bucket.
+/// This gives no access to other pages, which need a presigned URL.
+fn presigned_url_cors(configured_origins: &[String]) -> BucketCors {
     let to_strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let mut origins = vec![Expression::substitution(FUNCTION_URL_ORIGINS)];
+    origins.extend(configured_origins.iter().map(|origin| Expression::literal(origin.as_str())));
     BucketCors {
-        origins: origins.iter().map(|origin| Expression::literal(origin.as_str())).collect(),
+        origins,
         methods: to_strings(&["GET", "HEAD", "PUT"]),
         // The signature of a presigned upload covers these request headers.
         request_headers: to_strings(&[

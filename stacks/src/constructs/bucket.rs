@@ -14,7 +14,7 @@ use crate::expression::Expression;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     lifecycle: Vec<LifecycleRule>,
-    cors: Vec<BucketCors>,
+    cors: Option<BucketCors>,
     kms_key: Option<String>,
 }
 
@@ -44,11 +44,10 @@ impl Bucket {
         self
     }
 
-    /// Allows web pages from other origins to access the bucket through presigned URLs. S3 applies the
-    /// first rule that matches a request.
+    /// Allows web pages from other origins to access the bucket through presigned URLs.
     #[must_use]
     pub fn cors(mut self, rule: BucketCors) -> Self {
-        self.cors.push(rule);
+        self.cors = Some(rule);
         self
     }
 
@@ -75,11 +74,7 @@ impl Bucket {
     }
 
     fn cors_configuration(&self) -> Option<Value> {
-        if self.cors.is_empty() {
-            return None;
-        }
-        let rules: Vec<Value> = self.cors.iter().map(Value::from).collect();
-        Some(json!({ "CorsRules": rules }))
+        self.cors.as_ref().map(|rule| json!({ "CorsRules": [Value::from(rule)] }))
     }
 
     fn lifecycle_configuration(&self) -> Option<Value> {

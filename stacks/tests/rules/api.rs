@@ -39,29 +39,25 @@ fn the_url_has_both_permissions() {
 }
 
 #[test]
-fn cors_is_there_only_for_configured_origins() {
+fn cors_names_the_page_and_configured_origins() {
     let plain = template_of(&Config::default());
     let cors = |template: &Template, id: &str, property: &str| {
         template.resource(id).unwrap().properties.get(property).cloned()
     };
     assert_eq!(cors(&plain, "ApiUrl", "Cors"), None);
-    // The page that the API function serves reads chunks, and changes nothing.
-    let page = json!({
-        "AllowedOrigins": [{"Fn::Sub": "https://*.lambda-url.${AWS::Region}.on.aws"}],
-        "AllowedMethods": ["GET"], "AllowedHeaders": [], "ExposedHeaders": [], "MaxAge": 3600,
-    });
+    // The page that the API function serves uses the bucket too.
+    let page = json!({"Fn::Sub": "https://*.lambda-url.${AWS::Region}.on.aws"});
     let bucket = cors(&plain, "Bucket", "CorsConfiguration").unwrap();
-    assert_eq!(bucket, json!({ "CorsRules": [page] }));
+    assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], json!([page]));
+    assert_eq!(bucket["CorsRules"][0]["AllowedMethods"], json!(["GET", "HEAD", "PUT"]));
     let open = template_of(&with_origins());
-    let origins = json!(["https://a.example"]);
     let api = cors(&open, "ApiUrl", "Cors").unwrap();
-    assert_eq!(api["AllowOrigins"], origins);
+    assert_eq!(api["AllowOrigins"], json!(["https://a.example"]));
     // Lambda rejects methods of more than six letters.
     let methods = api["AllowMethods"].as_array().unwrap();
     assert!(methods.iter().all(|method| method.as_str().unwrap().len() <= 6));
     let bucket = cors(&open, "Bucket", "CorsConfiguration").unwrap();
-    assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], origins);
-    assert_eq!(bucket["CorsRules"][1], page);
+    assert_eq!(bucket["CorsRules"][0]["AllowedOrigins"], json!([page, "https://a.example"]));
     // All signed headers of an upload, except those that a browser sends by itself.
     let allowed = bucket["CorsRules"][0]["AllowedHeaders"].as_array().unwrap();
     for signed in [

@@ -194,3 +194,45 @@ async fn an_upload_is_of_one_spreadsheet_and_for_who_may_write_there() {
     assert_eq!(fixture.complete(upload, &good).await.status(), StatusCode::NOT_FOUND);
     assert_eq!(fixture.head().await, at(0));
 }
+
+/// A body whose operations take `megabytes` of memory, but whose object is small.
+fn body_of_memory(first_row: u32, megabytes: u32) -> Vec<u8> {
+    let long_text = "long".repeat(MAX_TEXT_BYTES / 4);
+    let edit = |row| CellEdit {
+        row,
+        column: 0,
+        value: Some(Value::Text(long_text.clone())),
+        formula: None,
+        format: None,
+    };
+    let rows = first_row..first_row + megabytes * 16;
+    let set = SetCells { sheet: SheetId::FIRST, cells: rows.map(edit).collect() };
+    encode_external_body(&[Operation::SetCells(set)]).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_that_together_exceed_a_replay_stay_readable() {
+    let fixture = Fixture::start().await;
+    let mut head = fixture.created.head;
+    for number in 0..3 {
+        let bytes = body_of_memory(number * 1_000, 24);
+        let upload = fixture.uploaded(&bytes).await;
+        let request = CompleteRequest {
+            acked_id: number.into(),
+            first_id: u64::from(number) + 1,
+            base: head,
+            ..fixture.completion(&bytes)
+        };
+        fixture.completed(upload, &request).await;
+        head = fixture.head().await;
+        assert_eq!(head, at(2 * (number + 1)), "a Snapshot entry follows the upload");
+    }
+    let spreadsheet = fixture.cloud.client("alice").spreadsheet(fixture.created.id);
+    let query = CellsQuery::of_range("A2001:A2001");
+    let started = Instant::now();
+    // The last snapshots may not be built yet.
+    while let Err(error) = spreadsheet.cells_page(&query).await {
+        assert!(started.elapsed() < PATIENCE, "{error}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}

@@ -4,7 +4,7 @@ mod completion;
 mod lifetime;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cellar::CellsQuery;
@@ -14,7 +14,9 @@ use cellar_api::{
     wire::MutationStatus, wire::Problem, wire::ProblemKind, wire::UploadReply, wire::hexadecimal,
 };
 use cellar_base::identity::{ClientKey, LogId};
-use cellar_base::limits::{MAX_MUTATIONS_PER_REQUEST, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES};
+use cellar_base::limits::{
+    MAX_MUTATIONS_PER_REQUEST, MAX_TEXT_BYTES, MAX_UPLOAD_AGE_S, MAX_UPLOAD_BYTES,
+};
 use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_engine::logs::{Completion, LogError, UploadFault};

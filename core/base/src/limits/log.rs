@@ -61,6 +61,12 @@ pub const SNAPSHOT_ENTRIES: u32 = 1_000;
 pub const MAX_SNAPSHOT_ENTRIES: u32 = 10_000;
 /// Default total size of the entry bodies between two Snapshot entries, in bytes.
 pub const SNAPSHOT_BYTES: u64 = 256 * 1024;
+/// Memory for data outside of the entry bodies after which a Snapshot entry follows, in bytes. A
+/// smaller total costs a reader little, and a Snapshot entry costs a write unit.
+pub const SNAPSHOT_OUTSIDE_BYTES: u64 = 4 * 1024 * 1024;
+/// Memory that counts for a formula of an imported sheet, in bytes. Each reader calculates it until a
+/// snapshot contains its value.
+pub const IMPORTED_FORMULA_BYTES: u64 = 1024;
 /// Maximum number of attempts to write a Snapshot entry after an append. If another writer appends
 /// first each time, that writer becomes responsible for the Snapshot entry.
 pub const SNAPSHOT_ENTRY_ATTEMPTS: u32 = 2;

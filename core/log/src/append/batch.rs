@@ -13,7 +13,9 @@ use crate::entry::{
     encode_external, encoded_mutation_bytes,
 };
 use crate::transform::SpaceMap;
-use cellar_base::limits::{MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST};
+use cellar_base::limits::{
+    IMPORTED_FORMULA_BYTES, MAX_BASES_PER_ENTRY, MAX_ENTRY_BODY_BYTES, MAX_MUTATIONS_PER_REQUEST,
+};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SheetId};
 
@@ -41,6 +43,8 @@ pub(super) fn build_next_entry(
 ) -> Result<Entry, BuildError> {
     let content = build_next_content(request, scan, position)?;
     let body_bytes = encoded_body_bytes(position, &content)?;
+    let outside_bytes =
+        tail.header.outside_bytes.saturating_add(count_outside_bytes(request, &content));
     let tail_state = scan.tail_state();
     let summary = tail_state.map(|state| Arc::new(state.into_summary_after(&content)));
     Ok(Entry {
@@ -51,9 +55,30 @@ pub(super) fn build_next_entry(
             Some(origin) => origin.author.clone(),
             None => request.author.clone(),
         },
-        header: Header { summary, ..tail.header.followed_by(body_bytes) },
+        header: Header { outside_bytes, summary, ..tail.header.followed_by(body_bytes) },
         content,
     })
+}
+
+/// Returns the memory that a reader needs for data outside of the body of the entry.
+fn count_outside_bytes(request: &Request, content: &Content) -> u64 {
+    match (&request.payload, content) {
+        (Payload::Upload(upload), Content::External(_)) => upload.weight_bytes(),
+        (_, Content::Edits(edits)) => {
+            let operations = edits.mutations.iter().flat_map(Mutation::committed_operations);
+            let formula_counts = operations.filter_map(imported_formula_count);
+            let formula_count = formula_counts.fold(0, u64::saturating_add);
+            formula_count.saturating_mul(IMPORTED_FORMULA_BYTES)
+        }
+        _ => 0,
+    }
+}
+
+fn imported_formula_count(operation: &Operation) -> Option<u64> {
+    match operation {
+        Operation::ImportSheet(import) => import.formulas,
+        _ => None,
+    }
 }
 
 /// Returns the origin of the next mutation if it is merged from a fork.

@@ -103,6 +103,12 @@ impl Upload {
     pub fn mutation_count(&self) -> u32 {
         u32::try_from(self.operations.len()).unwrap_or(u32::MAX)
     }
+
+    /// Returns the approximate memory that the operations take, in bytes.
+    pub(super) fn weight_bytes(&self) -> u64 {
+        let weights = self.operations.iter().map(Operation::weight_bytes);
+        u64::try_from(weights.sum::<usize>()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A validated append request with at least one mutation and consecutive mutation ids.

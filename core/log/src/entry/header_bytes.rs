@@ -13,7 +13,7 @@ use cellar_sheet::operation::{Span, Spans};
 
 /// Zero bytes to append to a header before it is decoded. They stand for the omitted fields, each
 /// of which takes one byte.
-const OMITTED_ZEROS: [u8; 8] = [0; 8];
+const OMITTED_ZEROS: [u8; 9] = [0; 9];
 
 /// Value of [`StoredHeader::sheets`] for a workbook that never had a second sheet.
 const ONLY_FIRST_SHEET: u32 = 0;
@@ -35,6 +35,7 @@ struct StoredHeader {
     deleted: Vec<(u32, u32)>,
     /// Runs of unused sheet numbers below the next sheet number.
     skipped: Vec<(u32, u32)>,
+    outside_bytes: u64,
 }
 
 impl From<&Header> for StoredHeader {
@@ -48,6 +49,7 @@ impl From<&Header> for StoredHeader {
             format_spans: 0,
             deleted: Vec::new(),
             skipped: Vec::new(),
+            outside_bytes: header.outside_bytes,
         };
         match header.summary.as_deref() {
             Some(summary) if summary.fits_a_header() => stored.with_summary(summary),
@@ -94,7 +96,15 @@ impl TryFrom<StoredHeader> for Header {
     fn try_from(stored: StoredHeader) -> Result<Self, BodyError> {
         let summary = stored.summary()?.map(Arc::new);
         let StoredHeader { segment_bytes, incarnation, snapshot_num, snapshot_bytes, .. } = stored;
-        Ok(Self { segment_bytes, incarnation, snapshot_num, snapshot_bytes, summary })
+        let outside_bytes = stored.outside_bytes;
+        Ok(Self {
+            segment_bytes,
+            incarnation,
+            snapshot_num,
+            snapshot_bytes,
+            outside_bytes,
+            summary,
+        })
     }
 }
 
@@ -180,7 +190,7 @@ mod tests {
     proptest! {
         #[test]
         fn headers_round_trip(
-            a in number(), b in number(), c in number(), d in number(),
+            a in number(), b in number(), c in number(), d in number(), e in number(),
             sheets in proptest::option::of(proptest::collection::vec((0..80_u32, any::<bool>()), 0..60)),
         ) {
             let summary = sheets.map(|sheets| Arc::new(summary(&sheets, a)));
@@ -190,6 +200,7 @@ mod tests {
                 incarnation: b,
                 snapshot_num: c,
                 snapshot_bytes: u64::from(d),
+                outside_bytes: u64::from(e) << 8,
             };
             prop_assert_eq!(decode_header(&encode_header(&header).unwrap()).unwrap(), header);
         }
@@ -207,9 +218,18 @@ mod tests {
         assert_eq!(encode_header(&first.followed_by(20_000)).unwrap().len(), 3);
         let without = Header { summary: None, ..first };
         assert_eq!(encode_header(&without).unwrap(), [0, 0, 0, 0, 1]);
-        assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1]).is_err());
+        assert!(decode_header(&[1, 1, 1, 1, 1, 0, 0, 0, 1, 1]).is_err());
         // The runs overlap.
         assert!(decode_header(&[1, 1, 1, 1, 9, 0, 2, 1, 3, 2, 1]).is_err());
+    }
+
+    #[test]
+    fn outside_bytes_are_omitted_if_there_are_none() {
+        let first = Header::first(super::super::FIRST_INCARNATION);
+        let large = Header { outside_bytes: 5 << 20, ..first };
+        let bytes = encode_header(&large).unwrap();
+        assert_eq!(bytes.len(), 12);
+        assert_eq!(decode_header(&bytes).unwrap(), large);
     }
 
     #[test]

@@ -58,6 +58,10 @@ pub struct Header {
     pub snapshot_num: u32,
     /// Value of `segment_bytes` at the segment's last Snapshot entry.
     pub snapshot_bytes: u64,
+    /// Memory that a reader needs for data outside of the bodies since the segment's last Snapshot
+    /// entry, in bytes: operations in external bodies, and formulas of imported sheets, which it
+    /// calculates.
+    pub outside_bytes: u64,
     /// Summary of the workbook's state after this entry. `None` if the entry was written by an
     /// older release, or if the sheet numbers form more than `MAX_SUMMARY_RUNS` runs. In these
     /// cases, writers read the workbook metadata instead.
@@ -74,7 +78,14 @@ impl Header {
     /// Creates the header of a segment's first entry, a Snapshot entry without a body.
     #[must_use]
     pub fn of_segment(incarnation: u32, summary: Option<Arc<StateSummary>>) -> Self {
-        Self { incarnation, segment_bytes: 0, snapshot_num: 0, snapshot_bytes: 0, summary }
+        Self {
+            incarnation,
+            segment_bytes: 0,
+            snapshot_num: 0,
+            snapshot_bytes: 0,
+            outside_bytes: 0,
+            summary,
+        }
     }
 
     /// Returns the header of the next entry, which has a body of `body_bytes` bytes and is not a

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::transform::{asked, edited, mutation};
 use crate::testing::support::*;
 use crate::testing::world::World;
-use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_IMPORT_INDEX_BYTES};
+use cellar_base::limits::{
+    IMPORTED_FORMULA_BYTES, MAX_ENTRY_BODY_BYTES, MAX_IMPORT_INDEX_BYTES, SNAPSHOT_OUTSIDE_BYTES,
+};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::random::import_of;
 use cellar_sheet::operation::{AddSheet, DeleteSheet, ImportSheet, Operation, SheetId, TileIndex};
@@ -97,4 +99,20 @@ fn names_of_sheets_in_a_later_entry_are_left_out() {
     assert_eq!(numbers(&imports[0]), (3, BTreeMap::from([("first", 3), ("second", 4)])));
     let last = numbers(&imports[imports.len() - 1]);
     assert_eq!(last.1, BTreeMap::from([("first", 3), ("second", 4), ("last", count + 2)]));
+}
+
+#[test]
+fn the_header_counts_imported_formulas() {
+    let with_formulas = |sheet, formulas| ImportSheet { formulas, ..import(sheet, &[]) };
+    for (formulas, expected) in [
+        ([Some(4_000), Some(96)], SNAPSHOT_OUTSIDE_BYTES),
+        ([Some(4_095), None], SNAPSHOT_OUTSIDE_BYTES - IMPORTED_FORMULA_BYTES),
+        ([Some(u64::MAX), Some(u64::MAX)], u64::MAX),
+    ] {
+        let mut world = World::new(1);
+        let [first, second] = formulas;
+        committed(&mut world, vec![with_formulas(1, first), with_formulas(2, second)]);
+        let (_, newest_entry) = world.entries.last_key_value().unwrap();
+        assert_eq!(newest_entry.header.outside_bytes, expected);
+    }
 }
