@@ -4,6 +4,7 @@ export { continueClosedTab } from "./closed-tab";
 export { Moves } from "./moves";
 export { openPastSheet } from "./past-sheet";
 export { PokeStream } from "./pokes";
+export { RecentEdits } from "./recent-edits";
 export { recoverAbandoned } from "./recovery";
 export { traceCell } from "./trace";
 export { unsentEditsOf } from "./unsent-edits";

@@ -169,7 +169,12 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const held = startOutbox(parts);
   if (options.firstCell !== undefined) source.readAhead(options.firstCell);
   const started = live.start();
-  void laterParts().then(({ Moves }) => (session.moves = new Moves(session.view))).catch(() => undefined);
+  laterParts().then(
+    ({ Moves, RecentEdits }) => {
+      [session.moves, session.recent] = [new Moves(session.view), new RecentEdits()];
+    },
+    () => undefined,
+  );
   const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
   const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
   await Promise.race(shown === undefined ? [started] : [started, shown]);
