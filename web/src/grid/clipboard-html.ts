@@ -1,5 +1,6 @@
 import { normalizeBreaks, parseTsv, textHash } from "./clipboard-text";
 import { MAX_PASTED_CELLS } from "./limits";
+import { originKey } from "./origin-key";
 
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
@@ -16,7 +17,7 @@ export interface Payload {
 export function serializeHtml(rows: readonly (readonly { text: string; isText: boolean }[])[], payload: Payload, plain: string): string {
   const body = rows.map((row) => `<tr>${row.map(tableCell).join("")}</tr>`).join("");
   const data = escapeHtml(JSON.stringify(payload));
-  return `<style>br{mso-data-placement:same-cell}</style><table data-cellar-hash="${textHash(plain)}" data-cellar="${data}">${body}</table>`;
+  return `<style>br{mso-data-placement:same-cell}</style><table data-cellar-hash="${markOf(plain)}" data-cellar="${data}">${body}</table>`;
 }
 
 function tableCell(cell: { text: string; isText: boolean }): string {
@@ -61,9 +62,13 @@ export function readPaste(plain: string, html: string): Pasted {
   return { rows, origin: null, formulasAsText: true };
 }
 
+function markOf(plain: string): string {
+  return `${originKey()} ${textHash(plain)}`;
+}
+
 /** Returns the payload unless the text differs: Excel copies attributes of a pasted table along with changed cells. */
 function ownPayload(table: Element, plain: string): Payload | null {
-  if (table.getAttribute("data-cellar-hash") !== textHash(plain)) return null;
+  if (table.getAttribute("data-cellar-hash") !== markOf(plain)) return null;
   try {
     const payload: unknown = JSON.parse(table.getAttribute("data-cellar") ?? "");
     return isPayload(payload) ? payload : null;

@@ -1,8 +1,9 @@
 import type { Range, SheetSource } from "../data/types";
 import { formatNumber } from "./cell-text";
 import { readPaste } from "./clipboard-html";
-import type { Controller, NoticeAction } from "./controller";
+import type { Controller } from "./controller";
 import { isRangeLoaded, readRange } from "./load-range";
+import type { NoticeAction } from "./notice";
 import { mapCells } from "./selection";
 import { pasteInto, rangeToCopy, serialize, type Copied } from "./transfer";
 

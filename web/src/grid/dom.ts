@@ -30,3 +30,13 @@ export function setText(element: HTMLElement, text: string): void {
 export function setAttribute(element: HTMLElement, name: string, value: string): void {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
+
+/** Sets properties again that a page set before it loaded the script that defines the element. */
+export function takeEarlyProperties(element: HTMLElement, names: readonly string[]): void {
+  for (const name of names) {
+    if (!Object.hasOwn(element, name)) continue;
+    const value: unknown = Reflect.get(element, name);
+    Reflect.deleteProperty(element, name);
+    Reflect.set(element, name, value);
+  }
+}

@@ -1,6 +1,6 @@
 import type { Controller } from "./controller";
 import { make, moveTo } from "./dom";
-import { commandOf, type Command, type Key } from "./keys";
+import { commandOf, isComposing, type Command, type Key } from "./keys";
 import { ROW_HEIGHT } from "./limits";
 import { textWidth } from "./measure";
 import { frozenHeight } from "./scroll";
@@ -21,6 +21,7 @@ export class Editor {
     "aria-describedby": "help",
     autocapitalize: "off",
     autocomplete: "off",
+    autocorrect: "off",
     spellcheck: "false",
     rows: "1",
     wrap: "soft",
@@ -112,10 +113,12 @@ export class Editor {
       ctrl: event.ctrlKey || event.metaKey,
       shift: event.shiftKey,
       alt: event.altKey,
-      // Safari ends a composition before the Enter that ends it; its key code is still 229.
-      isComposing: event.isComposing || this.isComposing || event.keyCode === 229,
+      isComposing: isComposing(event) || this.isComposing,
     };
-    const command = commandOf(key, this.controller.editState.mode, this.#isTabReleased || this.isTabLeaving(), this.controller.whole);
+    const { controller } = this;
+    // Ctrl+Minus on everything zooms: it would delete all rows.
+    const whole = controller.isEverythingSelected ? null : controller.whole;
+    const command = commandOf(key, controller.editState.mode, this.#isTabReleased || this.isTabLeaving(), whole);
     if (!isModifier(event.key)) this.#isTabReleased = command?.kind === "releaseTab";
     if (command?.kind === "leave") return;
     // A read-only text has no input events.

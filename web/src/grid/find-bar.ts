@@ -1,6 +1,7 @@
 import { formatNumber } from "./cell-text";
 import type { Controller } from "./controller";
 import { make } from "./dom";
+import { isComposing } from "./keys";
 import { marksOfFound, nextFound, type FoundCells } from "./find";
 
 const TYPING_MS = 250;
@@ -33,7 +34,7 @@ export class FindBar {
       this.#timer = window.setTimeout(() => this.#search(), TYPING_MS);
     });
     this.element.addEventListener("keydown", (event) => {
-      if (event.isComposing) return;
+      if (isComposing(event)) return;
       if (event.key === "Escape") this.#close();
       else if (event.key === "Enter" && event.target === this.#input) this.#move(event.shiftKey ? -1 : 1);
       else if (event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey)) this.#input.select();

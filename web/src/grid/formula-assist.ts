@@ -9,6 +9,7 @@ import { FORMULA_STYLE } from "./formula-style";
 import { FormulaTip } from "./formula-tip";
 import { FormulaTrace } from "./formula-trace";
 import { tokenize, type Token } from "./formula-tokens";
+import { isComposing } from "./keys";
 import { MARK_COLORS } from "./limits";
 import type { View } from "./view";
 
@@ -88,7 +89,7 @@ export class FormulaAssist {
   }
 
   #handleKey(event: KeyboardEvent): void {
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (this.#isReadyKey(event)) return;
     if (event.target !== editedFormula(this.context)?.element) return;
     if (!this.#suggestions?.handleKey(event) && !this.#pointing.handleKey(event)) return;

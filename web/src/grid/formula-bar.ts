@@ -11,6 +11,7 @@ export class FormulaBar {
     "aria-label": "Contents of the active cell",
     autocapitalize: "off",
     autocomplete: "off",
+    autocorrect: "off",
     spellcheck: "false",
     enterkeyhint: "done",
     rows: "1",

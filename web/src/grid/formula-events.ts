@@ -5,6 +5,7 @@ import { deletedText } from "./edit";
 import type { Controller } from "./controller";
 import type { Editor } from "./editor";
 import type { FormulaBar } from "./formula-bar";
+import { isComposing } from "./keys";
 import { shiftCell } from "./shift";
 
 export interface FormulaBarUi {
@@ -85,7 +86,7 @@ export class FormulaBarEvents {
   }
 
   #handleKey(event: KeyboardEvent): void {
-    if (event.isComposing || event.keyCode === 229 || (event.key !== "Enter" && event.key !== "Escape")) return;
+    if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
     event.preventDefault();
     if (event.key === "Enter" && (event.altKey || event.ctrlKey)) return this.#breakLine();
     if (event.key === "Escape") this.#started = null;
@@ -105,8 +106,7 @@ export class FormulaBarEvents {
 
 function attachNameBox(nameBox: HTMLInputElement, controller: Controller, editor: Editor, ui: FormulaBarUi): void {
   nameBox.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
-    if (event.key !== "Enter" && event.key !== "Escape") return;
+    if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
     // The default action would add a line break to the textarea, which has the focus by then.
     event.preventDefault();
     if (event.key === "Escape" || ui.goTo(nameBox.value)) editor.focus();

@@ -1,7 +1,7 @@
 import { editedFormula, type FieldContext } from "./formula-field";
 import type { FormulaPointing } from "./formula-pointing";
 import { ROW_HEIGHT } from "./limits";
-import type { Hit } from "./pointer";
+import { outside, type Hit } from "./pointer";
 import { pickCell, pickColumn, pickRow, selectCell, type Selection } from "./selection";
 
 interface Drag {
@@ -119,8 +119,4 @@ export class FormulaPointer {
     this.#frame = 0;
     this.#drag = null;
   }
-}
-
-function outside(at: number, start: number, end: number): number {
-  return at < start ? at - start : Math.max(0, at - end);
 }

@@ -1,9 +1,9 @@
 import { rangeName } from "./address";
 import { caretOf, editedFormula, typeOver, type EditedField, type FieldContext } from "./formula-field";
 import { cycleReferences, pointPlace, type Span } from "./formula-point";
+import { ARROWS } from "./keys";
+import { navigate, type Direction } from "./navigation";
 import { sheetText } from "./references";
-import { COLUMN_WIDTH, ROW_HEIGHT } from "./limits";
-import { navigate, type Direction, type NavigationContext } from "./navigation";
 import { currentRange, selectCell, type Selection } from "./selection";
 
 interface Pointed {
@@ -13,8 +13,6 @@ interface Pointed {
   /** The cells that the reference names, and the end that arrow keys move. */
   selection: Selection;
 }
-
-const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 
 /** Writes references to the cells that the user points at with arrow keys, and changes their `$` with F4. */
 export class FormulaPointing {
@@ -84,11 +82,13 @@ export class FormulaPointing {
     const { pointed } = this;
     const canStart = field.isPointing && !event.shiftKey;
     if (!pointed && !canStart) return false;
-    const start = this.context.controller.visit.isAway ? this.context.controller.selection.active : field.cell;
+    const { controller } = this.context;
+    const start = controller.visit.isAway ? controller.selection.active : field.cell;
     const from = pointed?.selection ?? selectCell(start.row, start.column);
-    const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, this.#navigation());
+    if (!controller.source) return false;
+    const next = navigate(from, { kind: event.ctrlKey ? "edge" : "cell", direction }, event.shiftKey, controller.navigationContext(controller.source));
     if (!this.point(next, false)) return false;
-    this.context.controller.scroll({ kind: "reveal", ...next.head });
+    controller.scroll({ kind: "reveal", ...next.head });
     return true;
   }
 
@@ -98,16 +98,5 @@ export class FormulaPointing {
     typeOver(element, { start: 0, end: element.value.length }, edited.text);
     element.setSelectionRange(edited.selection.start, edited.selection.end);
     return true;
-  }
-
-  #navigation(): NavigationContext {
-    const { source, size, context } = this.context.controller;
-    const hasValue = (row: number, column: number): boolean | null => {
-      const cell = source?.cellAt(row, column);
-      if (cell) return cell.value !== null;
-      return source?.isLoaded(row, column) ? false : null;
-    };
-    const page = { rows: Math.floor(context.height / ROW_HEIGHT), columns: Math.floor(context.width / COLUMN_WIDTH) };
-    return { size, extent: source?.extent ?? { rows: 0, columns: 0 }, page, hasValue };
   }
 }

@@ -12,7 +12,7 @@ import { rowHeaderWidth, shownRanges, visibleRange, type View } from "./view";
 
 /** Draws headers, cells, selection and editor in the same frame from one view, so that they never drift apart. */
 export class Frame {
-  readonly grid = make("div", "grid", { role: "grid", "aria-multiselectable": "true", "aria-label": "Cells" });
+  readonly grid = make("div", "grid", { role: "grid", "aria-multiselectable": "true", "aria-label": "Cells", translate: "no" });
   readonly #headers = new ColumnHeaders();
   readonly #body = new Body();
   #layoutKey = "";

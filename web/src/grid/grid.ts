@@ -6,8 +6,9 @@ import { editText } from "./cell-text";
 import { explainBy } from "./cell-view";
 import { CommandRunner } from "./commands";
 import type { Created } from "./create-parts";
-import { Controller, type ColumnWidthStore, type NoticeAction } from "./controller";
-import { make } from "./dom";
+import type { ColumnWidthStore } from "./column-widths";
+import { Controller } from "./controller";
+import { make, takeEarlyProperties } from "./dom";
 import { Editor } from "./editor";
 import { FormulaBar } from "./formula-bar";
 import { FormulaBarEvents } from "./formula-events";
@@ -16,7 +17,7 @@ import { Frame } from "./frame";
 import { HeldKeys } from "./held-keys";
 import { Later, type Parts } from "./later";
 import { MAX_COLUMNS, MAX_ROWS } from "./limits";
-import type { MenuItem } from "./menu";
+import { Notice, type NoticeAction } from "./notice";
 import { Overlay } from "./overlay";
 import { Pointer } from "./pointer";
 import { Scroller } from "./scroller";
@@ -25,7 +26,6 @@ import { StatusLine } from "./status-line";
 import { STYLE } from "./style";
 import { SheetTabs } from "./tabs";
 
-const NOTICE_MS = 6_000;
 const HELP =
   "Arrow keys move between cells. Type to replace a cell, F2 edits it. Control G goes to a cell, Control F finds texts, F9 shows precedents and dependents. " +
   "Press Escape, then Tab to leave the grid. Alt Shift Left and Right resize the column. Shift F10 opens the menu.";
@@ -59,13 +59,13 @@ export class CellarGrid extends HTMLElement {
   });
   readonly #announcer = new Announcer();
   readonly #overlay = new Overlay();
-  readonly #notice = make("div", "notice", { role: "status" });
+  readonly #notice = new Notice(() => this.focus());
   readonly #scroller = new Scroller((action) => this.#controller.scroll(action), () => this.#handleIdle());
   readonly #commands = new CommandRunner(this.#controller, {
     focusNameBox: () => this.#focusNameBox(),
     openFind: () => this.#use(({ find }) => find.open()),
     editorElement: () => this.#editor.element,
-    openMenu: (x, y) => this.#openMenu(x, y),
+    openMenu: (x, y) => this.#use((created) => created.openMenu(x, y)),
   });
   readonly #editor = new Editor(this.#controller, (command) => this.#runCommand(command), () => this.hasAttribute("tab-leaves"));
   readonly #frame = new Frame(this.#controller, this.#scroller, this.#overlay, this.#editor);
@@ -76,40 +76,27 @@ export class CellarGrid extends HTMLElement {
   #created: Created | null = null;
   #isSelectionChanged = false;
   #frameRequest = 0;
-  #noticeTimer = 0;
   #statusTimer = 0;
 
   constructor() {
     super();
     this.#adopt(STYLE);
-    this.#notice.hidden = true;
     const foot = make("div", "foot", {}, this.#tabs.element, this.#status.element);
     const help = make("div", "quiet", { id: "help" }, HELP);
-    this.#root.append(this.#bar.element, this.#scroller.element, foot, this.#notice, this.#announcer.element, help);
+    this.#root.append(this.#bar.element, this.#scroller.element, foot, this.#notice.element, this.#announcer.element, help);
     this.#attachKeys();
     this.#pointer = new Pointer(this.#controller, this.#editor, this.#overlay, {
       viewport: this.#scroller.viewport,
       headerWidth: () => this.#frame.headerWidth,
-      fitColumn: (column) => this.#fitColumn(column),
-      openMenu: (x, y) => this.#openMenu(x, y),
+      fitColumn: (column) => this.#use((created) => created.fitColumn(column)),
+      openMenu: (x, y) => this.#use((created) => created.openMenu(x, y)),
     });
     attachClipboard(this.#editor.element, this.#controller, (run) => this.#use(({ clipboard }) => run(clipboard)));
     this.#barEvents = new FormulaBarEvents(this.#bar, this.#controller, this.#editor, {
       goTo: (text) => this.#goToText(text),
       notify: (message) => this.#notify(message),
     });
-    this.#takeEarlyProperties();
-  }
-
-  /** A page may set properties before it loads the script that defines the element. */
-  #takeEarlyProperties(): void {
-    const early: Record<string, unknown> = {};
-    for (const name of ["source", "marks", "frozenRows", "columnWidths"]) {
-      if (!Object.hasOwn(this, name)) continue;
-      early[name] = Reflect.get(this, name);
-      Reflect.deleteProperty(this, name);
-    }
-    Object.assign(this, early);
+    takeEarlyProperties(this, ["source", "marks", "frozenRows", "columnWidths"]);
   }
 
   #adopt(text: string): void {
@@ -136,24 +123,24 @@ export class CellarGrid extends HTMLElement {
     explainBy(parts.explain);
     this.#controller.dataVersion++;
     this.#created = parts.createParts({
+      host: this,
+      view: () => this.#frame.view,
       root: this.#root,
       controller: this.#controller,
       editor: this.#editor,
       bar: this.#bar,
       barEvents: this.#barEvents,
       tabs: this.#tabs.element,
-      notice: this.#notice,
+      notice: this.#notice.element,
       viewport: this.#scroller.viewport,
       hit: (x, y) => this.#pointer.hit(x, y),
       notify: (message, action) => this.#notify(message, action),
-      search: (text) => this.#search(text),
-      openMenuAt: (items, at) => this.#openMenuAt(items, at),
     });
     this.#invalidate();
   }
 
-  #use(run: (created: Created, parts: Parts) => void): void {
-    this.#later.use((parts) => run(this.#created!, parts));
+  #use(run: (created: Created) => void): void {
+    this.#later.use(() => run(this.#created!));
   }
 
   connectedCallback(): void {
@@ -260,30 +247,6 @@ export class CellarGrid extends HTMLElement {
     return isRange;
   }
 
-  #openMenuAt(items: readonly MenuItem[], at: HTMLElement): void {
-    this.#use(({ menu }) => {
-      const host = this.getBoundingClientRect();
-      const box = at.getBoundingClientRect();
-      menu.open(items, { x: box.left - host.left, y: box.bottom - host.top, host, returnFocus: () => at.focus() });
-    });
-  }
-
-  #openMenu(clientX: number, clientY: number): void {
-    this.#use(({ clipboard, formulas, menu }, parts) => {
-      const host = this.getBoundingClientRect();
-      const items = parts.menuItems(this.#controller, clipboard, () => formulas.toggleTrace());
-      menu.open(items, { x: clientX - host.left, y: clientY - host.top, host, returnFocus: () => this.focus() });
-    });
-  }
-
-  /** Asks the app, which asks the server and calls `preventDefault`; without it, searches the loaded cells. */
-  #search(text: string): void {
-    const event = new CustomEvent("cellar-find", { detail: { text }, cancelable: true });
-    const { source } = this.#controller;
-    const { view } = this.#frame;
-    if (this.dispatchEvent(event) && source && view) this.#use(({ find }, parts) => find.showFound(parts.findLoaded(text, source, view.visible)));
-  }
-
   #invalidate(): void {
     if (this.#frameRequest === 0) this.#frameRequest = requestAnimationFrame(() => this.#drawFrame());
   }
@@ -321,34 +284,13 @@ export class CellarGrid extends HTMLElement {
     this.#frame.sort();
   }
 
-  #fitColumn(column: number): void {
-    const { view } = this.#frame;
-    if (view) this.#later.use(({ fittingWidth }) => {
-      const width = fittingWidth(column, view, this);
-      if (width > 0) this.#controller.setColumnWidth(column, width);
-    });
-  }
-
   #focusNameBox(): void {
     this.#bar.nameBox.focus();
     this.#bar.nameBox.select();
   }
 
   #notify(message: string, action?: NoticeAction): void {
-    clearTimeout(this.#noticeTimer);
-    this.#notice.replaceChildren(message, ...(action ? [this.#actionButton(action)] : []));
-    this.#notice.hidden = message === "";
-    this.#noticeTimer = window.setTimeout(() => (this.#notice.hidden = true), action ? 4 * NOTICE_MS : NOTICE_MS);
+    this.#notice.show(message, action);
     this.dispatchEvent(new CustomEvent("cellar-notice", { detail: message }));
-  }
-
-  #actionButton({ label, run }: NoticeAction): HTMLButtonElement {
-    const button = make("button", "", { type: "button" }, label);
-    button.addEventListener("click", () => {
-      this.#notice.hidden = true;
-      run();
-      this.focus();
-    });
-    return button;
   }
 }

@@ -1,3 +1,5 @@
+import { isComposing } from "./keys";
+
 const GIVE_UP_MS = 3_000;
 const POINTING = /^Arrow|^F4$/;
 const MODIFIERS = ["Shift", "Control", "Alt", "Meta"];
@@ -23,7 +25,7 @@ export class HeldKeys {
   }
 
   #handle(event: KeyboardEvent): void {
-    if (this.#isPressing || this.ui.isLoaded() || event.isComposing || event.keyCode === 229) return;
+    if (this.#isPressing || this.ui.isLoaded() || isComposing(event)) return;
     const isControl = event.ctrlKey || event.metaKey;
     const isFind = isControl && !event.altKey && event.key.toLowerCase() === "f";
     const isRename = event.key === "F2" && this.root.activeElement?.getAttribute("role") === "tab";

@@ -3,7 +3,7 @@ import { CellarGrid } from "./grid";
 export { CellarGrid };
 export type { Selection } from "./selection";
 export type { CellAddress } from "./address";
-export type { ColumnWidthStore } from "./controller";
+export type { ColumnWidthStore } from "./column-widths";
 export type { FoundCell, FoundCells } from "./find";
 
 // A page may load the script twice, such as from two bundles.

@@ -18,10 +18,15 @@ export type Command =
   | { kind: "resizeColumns"; by: number }
   | { kind: "open" | "toggle" | "cancel" | "clear" | "selectAll" | "undo" | "redo" | "find" | "goTo" | "menu" | "newline" | "fillDown" | "releaseTab" | "leave" };
 
+/** Returns whether an input method uses the key. Safari ends a composition before the Enter that ends it; its code is still 229. */
+export function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === 229;
+}
+
 /** Whether whole rows or columns are selected. */
 export type Whole = "rows" | "columns" | null;
 
-const ARROWS: Record<string, Direction> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
+export const ARROWS: Readonly<Record<string, Direction>> = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" };
 const RESIZE_STEP = 8;
 
 /** Returns the command of a key, or null if the browser handles it, such as letters, which the textarea receives. */

@@ -234,7 +234,8 @@ function rowAt(y: number, position: ScrollPosition, context: ScrollContext): num
   return position.row + Math.floor((Math.min(y - frozen, context.height - 1) + position.rowPixel) / ROW_HEIGHT);
 }
 
-function outside(at: number, start: number, end: number): number {
+/** Returns how far a place is before the start, as a negative number, or after the end. */
+export function outside(at: number, start: number, end: number): number {
   if (at < start) return at - start;
   return at > end ? at - end : 0;
 }

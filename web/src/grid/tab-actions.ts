@@ -1,5 +1,6 @@
 import type { SheetInfo, SheetSource } from "../data/types";
 import { make } from "./dom";
+import { isComposing } from "./keys";
 import type { MenuItem } from "./menu";
 import { freeSheetName, MAX_SHEET_NAME_LENGTH, sheetNameProblem } from "./sheet-names";
 import { tabOf } from "./tabs";
@@ -26,7 +27,7 @@ export class TabActions {
     bar.append(input);
     input.addEventListener("blur", () => this.#endRename(true));
     input.addEventListener("keydown", (event) => {
-      if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+      if (isComposing(event) || (event.key !== "Enter" && event.key !== "Escape")) return;
       event.preventDefault();
       this.#endRename(event.key === "Enter");
       tabOf(bar, ui.source()?.sheet)?.focus();

@@ -69,6 +69,24 @@ describe.skipIf(!hasBrowser)("clipboard", { timeout: 60_000 }, () => {
     await page.close();
   });
 
+  test("formulas that another page hides under a text are not pasted; another tab's are", async () => {
+    const context = await chromium.browser.newContext();
+    const [page, other] = [await context.newPage(), await context.newPage()];
+    for (const one of [page, other]) {
+      await one.goto(chromium.address);
+      await one.locator(".cell", { hasText: "Column 1" }).first().waitFor();
+    }
+    await goTo(other, "E4");
+    const { plain, html } = await copied(other);
+    await goTo(page, "P4");
+    await pasteFrom(page, plain, html);
+    await expect.poll(() => cell(page, 3, 15)).toMatch(/^=/);
+    await goTo(page, "P5");
+    await pasteFrom(page, plain, html.replace(/hash="[^ ]*/, 'hash="1-2-3-4'));
+    await expect.poll(() => cell(page, 4, 15)).toBe("#DIV/0!");
+    await context.close();
+  });
+
   test("damaged contents of our own are read as text", async () => {
     const page = await chromium.open();
     await goTo(page, "A3");

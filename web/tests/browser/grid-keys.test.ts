@@ -61,6 +61,14 @@ describe.skipIf(!hasBrowser)("keys, headers, widths and read-only sheets", { tim
     await page.close();
   });
 
+  test("Ctrl+Minus on everything zooms, and deletes nothing", async () => {
+    const page = await chromium.open();
+    await page.locator(".cell:visible").first().click();
+    for (const key of ["Control+a", "Control+-", "Control++"]) await page.keyboard.press(key);
+    expect(await withGrid(page, ({ source }) => source.log, null)).toEqual([]);
+    await page.close();
+  });
+
   test("Delete clears all selected ranges in one edit", async () => {
     const page = await chromium.open();
     await page.mouse.click(200, 84);
