@@ -111,7 +111,9 @@ export class Session {
     if (!this.#mustReadDetails) return;
     const readGiven = this.readFirstDetails;
     this.readFirstDetails = undefined;
-    const { role, readOnlyReason } = await (readGiven?.() ?? this.api.details(this.#abort.signal));
+    const readOwn = () => this.api.details(this.#abort.signal);
+    const ifTransient = (error: unknown) => (isTransient(error) ? readOwn() : Promise.reject(error));
+    const { role, readOnlyReason } = await (readGiven?.().catch(ifTransient) ?? readOwn());
     [this.role, this.readOnlyReason, this.#mustReadDetails] = [role, readOnlyReason, false];
   }
 
