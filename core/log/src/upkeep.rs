@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_entry_is_due_after_large_external_bodies() {
+    fn a_snapshot_entry_is_due_after_much_outside_data() {
         for (outside_bytes, due) in
             [(SNAPSHOT_OUTSIDE_BYTES - 1, false), (SNAPSHOT_OUTSIDE_BYTES, true)]
         {

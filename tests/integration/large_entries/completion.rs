@@ -232,7 +232,7 @@ async fn uploads_that_together_exceed_a_replay_stay_readable() {
     let started = Instant::now();
     // The last snapshots may not be built yet.
     while let Err(error) = spreadsheet.cells_page(&query).await {
-        assert!(started.elapsed() < PATIENCE, "{error}");
+        assert!(started.elapsed() < SNAPSHOT_PATIENCE, "{error}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }

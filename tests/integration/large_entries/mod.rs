@@ -38,6 +38,8 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Snapshots of large bodies take long while other tests run.
+const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(120);
 
 fn at(num: u32) -> Position {
     Position::new(0, num).unwrap()
