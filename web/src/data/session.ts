@@ -108,7 +108,8 @@ export class Session {
   }
 
   async #readDetails(): Promise<void> {
-    if (!this.#mustReadDetails) return;
+    // What is archived may be unarchived.
+    if (!this.#mustReadDetails && this.readOnlyReason === undefined) return;
     const { role, readOnlyReason } = await this.api.details(this.#abort.signal);
     [this.role, this.readOnlyReason, this.#mustReadDetails] = [role, readOnlyReason, false];
   }
