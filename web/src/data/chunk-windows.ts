@@ -1,7 +1,7 @@
 /**
  * Windows of a large sheet from the chunks of its snapshot, without a call of the API for each of
- * them. The entries after the snapshot are applied as they are to loaded blocks. Whatever is not
- * certain is asked of the server.
+ * them. The entries after the snapshot are applied as they are to loaded blocks. The server is
+ * asked for all that is not certain.
  */
 
 import type { Api } from "./api";

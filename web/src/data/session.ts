@@ -108,7 +108,8 @@ export class Session {
   }
 
   async #readDetails(): Promise<void> {
-    if (!this.#mustReadDetails) return;
+    // What is archived may be unarchived.
+    if (!this.#mustReadDetails && this.readOnlyReason === undefined) return;
     const readGiven = this.readFirstDetails;
     this.readFirstDetails = undefined;
     const readOwn = () => this.api.details(this.#abort.signal);

@@ -177,7 +177,7 @@ export class Source {
     this.#loader.readAhead(cell);
   }
 
-  /** The first windows come from the server. Who scrolls on in a large sheet gets the others from its chunks. */
+  /** The first windows come from the server, the later ones of a large sheet from its chunks. */
   #noteLoad(sheet: number): void {
     const { rows = 0, columns = 0 } = this.session.view.canonical.info(sheet)?.extent ?? {};
     if (rows * columns < MIN_CELLS_FOR_CHUNKS || (this.#loads += 1) !== LOADS_BEFORE_CHUNKS) return;

@@ -23,7 +23,7 @@ interface SourceOptions {
 
 /** Shows the newest state or, if the route asks for one, an earlier state. Null until one has been loaded. */
 export function useSource({ access, route, attempt, details, readOnlyReason }: SourceOptions): OpenedSheet | null {
-  const newest = useNewest(access, route, attempt, details);
+  const newest = useNewest(access, route, attempt, details, readOnlyReason);
   const earlier = useEarlier(access, route);
   const [sheets, setSheets] = useState<SheetSwitch | null>(null);
   const shown = route.at === undefined ? newest : earlier;
@@ -36,18 +36,12 @@ export function useSource({ access, route, attempt, details, readOnlyReason }: S
   useLayoutEffect(() => {
     if (sheets !== null) sheets.readOnlyReason = readOnlyReason;
   }, [sheets, readOnlyReason]);
-  const lastReason = useRef(readOnlyReason);
-  useEffect(() => {
-    // The data layer keeps the reason until it reads the details again.
-    if (lastReason.current !== null && readOnlyReason === null) newest?.refresh();
-    lastReason.current = readOnlyReason;
-  }, [newest, readOnlyReason]);
   useEffect(() => () => sheets?.close(), [sheets]);
   return sheets?.source ?? null;
 }
 
 /** The newest state stays open while an earlier one is shown, so that waiting edits are sent. */
-function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: number, details: SharedDetails): OpenedSheet | null {
+function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: number, details: SharedDetails, readOnlyReason: string | null): OpenedSheet | null {
   const { id } = route;
   const [opened, setOpened] = useState<OpenedSheet | null>(null);
   const readDetails = async () => {
@@ -58,12 +52,13 @@ function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: nu
   useOpening(open, [stack, id], setOpened);
   useEffect(() => () => opened?.close(), [opened]);
   const { credentials } = useSession();
-  const last = useRef({ attempt, credentials });
-  // After a new sign-in, waiting edits are sent at once.
+  const now = [attempt, credentials, readOnlyReason];
+  const last = useRef(now);
+  // After a new sign-in, waiting edits are sent at once. What was unarchived can be edited at once.
   useEffect(() => {
-    if (last.current.attempt !== attempt || last.current.credentials !== credentials) opened?.refresh();
-    last.current = { attempt, credentials };
-  }, [opened, attempt, credentials]);
+    if (now.some((value, index) => value !== last.current[index])) opened?.refresh();
+    last.current = now;
+  }, [opened, ...now]);
   return opened;
 }
 
