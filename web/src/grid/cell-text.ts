@@ -33,6 +33,13 @@ function isReadAsNumber(input: string): boolean {
   return /^-?\d+(?:\.\d+)?$/.test(input) && input.replace(/^-?[0.]*|\./g, "").length <= 15;
 }
 
+const LIKE_A_NUMBER = /^[-+($€£ ]*\d[\d.,'’ /:-]*(?:e[-+]?\d+)?[%)€$£ ]*$/i;
+
+/** Returns whether a text was meant as a number or date, but is stored as text, such as `5,000` or `24.12.2026`. */
+export function isUnreadNumber(input: string): boolean {
+  return LIKE_A_NUMBER.test(input) && !isReadAsNumber(input);
+}
+
 export function formulaText(formula: string): string {
   return formula.startsWith("=") ? formula : `=${formula}`;
 }

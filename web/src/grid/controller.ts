@@ -1,5 +1,5 @@
 import type { CellInput, LayoutShift, Range, SheetChange, SheetSource } from "../data/types";
-import { copyInput, editText } from "./cell-text";
+import { copyInput, editText, isUnreadNumber } from "./cell-text";
 import { clearInputs } from "./clear";
 import { deletedText, edit, READY, type EditEvent, type EditState } from "./edit";
 import type { Parts } from "./later";
@@ -31,6 +31,7 @@ export class Controller extends ShownSheet<ControllerUi> {
   readonly #ownShifts = new OwnShifts();
   #unsubscribe: (() => void) | null = null;
   #refusedFor: string | null = null;
+  #isTextNoted = false;
   /** Changes when cells may be elsewhere. */
   layoutVersion = 0;
   dataVersion = 0;
@@ -101,7 +102,15 @@ export class Controller extends ShownSheet<ControllerUi> {
     if (!this.source || inputs.length === 0) return;
     if (this.readOnlyReason) return this.ui.notify(this.readOnlyReason);
     this.source.setCells(inputs);
+    this.#noteText(inputs);
     this.ui.invalidate();
+  }
+
+  /** In a table, such a text looks like a number. Said once, since it may be what the user wants. */
+  #noteText(inputs: readonly CellInput[]): void {
+    if (this.#isTextNoted || inputs.length > 1 || !isUnreadNumber(inputs[0]!.input)) return;
+    this.#isTextNoted = true;
+    this.ui.notify(`${inputs[0]!.input} is stored as text: only numbers such as 5000.50 and dates such as 2026-12-24 are recognized`);
   }
 
   fill(source: Range, target: Range): void {

@@ -21,7 +21,7 @@ export interface FieldContext {
   barEvents: FormulaBarEvents;
 }
 
-export function editedField({ root, controller, editor, bar, barEvents }: FieldContext): EditedField | null {
+function editedField({ root, controller, editor, bar, barEvents }: FieldContext): EditedField | null {
   const { editState } = controller;
   const { cell } = barEvents;
   if (!controller.canEdit) return null;

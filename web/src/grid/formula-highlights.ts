@@ -12,7 +12,7 @@ export interface PlacedReference {
 }
 
 /** A long formula has its first references in color: more colors are not useful, and each reference is drawn. */
-export const MAX_COLORED_REFERENCES = 200;
+const MAX_COLORED_REFERENCES = 200;
 
 /** Returns the references of a formula in the order of its text. `ownSheet` is the sheet of the formula. */
 export function placeReferences(tokens: readonly Token[], sheets: readonly SheetInfo[], ownSheet: number): PlacedReference[] {

@@ -47,11 +47,6 @@ function isBeforeValue(tokens: readonly Token[], caret: number): boolean {
   return next !== undefined && !["space", "close", "comma", "operator", "percent"].includes(next.kind);
 }
 
-export function replaceSpan(text: string, span: Span, by: string): EditedText {
-  const end = span.start + by.length;
-  return { text: text.slice(0, span.start) + by + text.slice(span.end), selection: { start: end, end } };
-}
-
 /** Changes the `$` of the references at the caret or in the selected text, like F4. Returns null if there are none. */
 export function cycleReferences(text: string, caret: Span): EditedText | null {
   const isTouched = ({ kind, area, start, end }: Token) => kind === "reference" && area !== null && start <= caret.end && caret.start <= end;

@@ -19,7 +19,7 @@ export function moveReferences(formula: string, rows: number, columns: number): 
 }
 
 /** Returns a formula with each of its references replaced by the result of a function. */
-export function mapReferences(formula: string, change: (token: Token, text: string) => string): string {
+function mapReferences(formula: string, change: (token: Token, text: string) => string): string {
   return tokenize(formula).map((token) => {
     const text = formula.slice(token.start, token.end);
     return token.kind === "reference" ? change(token, text) : text;
@@ -38,7 +38,7 @@ function sorted(one: Coordinate, other: Coordinate): [Coordinate, Coordinate] {
 }
 
 /** Returns an area as the server writes it, such as `A$1:B2`. */
-export function areaText(area: Area): string {
+function areaText(area: Area): string {
   const end = (side: 0 | 1): string => {
     const [row, column] = [area.rows?.[side], area.columns?.[side]];
     const columnText = column ? (column.isAbsolute ? "$" : "") + columnName(column.index) : "";

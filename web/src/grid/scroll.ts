@@ -24,7 +24,6 @@ export type ScrollAction =
   | { kind: "dragRows"; to: number; track: Track }
   | { kind: "dragColumns"; to: number; track: Track }
   | { kind: "reveal"; row: number; column: number }
-  | { kind: "goTo"; row: number; column: number }
   | { kind: "rowsInserted" | "rowsDeleted" | "columnsInserted" | "columnsDeleted"; at: number; count: number }
   | { kind: "resized" };
 
@@ -41,8 +40,6 @@ export function scroll(position: ScrollPosition, action: ScrollAction, context: 
       return positionAt(x, frozenHeight(context) + offsetOfTrack(action.to, action.track), context);
     case "dragColumns":
       return positionAt(offsetOfTrack(action.to, action.track), y, context);
-    case "goTo":
-      return positionAt(context.columns.offsetOf(action.column), context.rows.offsetOf(action.row), context);
     case "reveal":
       return positionAt(
         revealed(context.columns, action.column, x, context.width),
@@ -119,7 +116,7 @@ function shifted(position: ScrollPosition, action: Shift): ScrollPosition {
 }
 
 /** Returns where an index is after an insertion or deletion; an index that was deleted becomes the first one after. */
-export function shiftIndex(index: number, action: Shift): number {
+function shiftIndex(index: number, action: Shift): number {
   if (index < action.at) return index;
   const isInsertion = action.kind === "rowsInserted" || action.kind === "columnsInserted";
   if (isInsertion) return index + action.count;

@@ -19,7 +19,7 @@ export interface GridSize {
 
 export type SelectionMode = "replace" | "extend" | "add";
 
-export function rangeBetween(a: CellAddress, b: CellAddress): Range {
+function rangeBetween(a: CellAddress, b: CellAddress): Range {
   return {
     firstRow: Math.min(a.row, b.row),
     rowCount: Math.abs(a.row - b.row) + 1,

@@ -72,7 +72,6 @@ export const STYLE = `
 .bar input { font: inherit; color: inherit; background: transparent; border: 0; padding: 6px 8px; min-width: 0; outline: none; }
 .bar input:focus-visible { box-shadow: inset 0 0 0 2px var(--cellar-accent); }
 .name-box { width: 120px; border-right: 1px solid var(--cellar-line) !important; }
-.formula { flex: 1; }
 .foot { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; border-top: 1px solid var(--cellar-line); background: var(--cellar-header); color: var(--cellar-muted); }
 .tab-bar { display: flex; max-width: 100%; min-width: 0; position: relative; }
 .tabs { display: flex; overflow-x: auto; min-width: 0; }

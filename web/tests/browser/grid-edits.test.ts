@@ -33,6 +33,17 @@ describe.skipIf(!hasBrowser)("a text that is typed", { timeout: 60_000 }, () => 
     await page.close();
   });
 
+  test("and that looks like a number, but is stored as text, is named once", async () => {
+    const page = await chromium.open();
+    await goTo(page, "P3");
+    for (const text of ["5000", "24.12.2026", "25.12.2026"]) {
+      await page.keyboard.type(text);
+      await page.keyboard.press("Enter");
+    }
+    await notice(page, "24.12.2026 is stored as text").waitFor();
+    await page.close();
+  });
+
   test("continues in the formula bar", async () => {
     const page = await chromium.open();
     await goTo(page, "C3");

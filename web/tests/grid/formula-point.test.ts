@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { placeReferences, precedentsOf, referenceMarks } from "../../src/grid/formula-highlights";
-import { cycleReferences, pointPlace, replaceSpan } from "../../src/grid/formula-point";
+import { cycleReferences, pointPlace, type EditedText, type Span } from "../../src/grid/formula-point";
 import { tokenize } from "../../src/grid/formula-tokens";
 import { cycleAbsolute, moveReferences, sheetText } from "../../src/grid/references";
 import { anyFormula, anyReference } from "./formula-arbitraries";
+
+/** What a field has after a reference was typed over a part of its text. */
+function replaceSpan(text: string, span: Span, by: string): EditedText {
+  const end = span.start + by.length;
+  return { text: text.slice(0, span.start) + by + text.slice(span.end), selection: { start: end, end } };
+}
 
 const SHEETS = [
   { sheet: 1, name: "Sheet1", extent: { rows: 9, columns: 9 } },

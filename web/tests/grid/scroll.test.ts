@@ -76,7 +76,7 @@ describe("scroll", () => {
     const row = fc.integer({ min: 0, max: MAX_ROWS - 1 });
     fc.assert(
       fc.property(row, row, (from, to) => {
-        const start = scroll(SCROLL_START, { kind: "goTo", row: from, column: 0 }, context);
+        const start = scroll(SCROLL_START, { kind: "by", x: 0, y: context.rows.offsetOf(from) }, context);
         const end = scroll(start, { kind: "reveal", row: to, column: 0 }, context);
         const top = context.rows.offsetOf(to) - rowOffset(end, context);
         expect(top).toBeGreaterThanOrEqual(0);
@@ -89,7 +89,7 @@ describe("scroll", () => {
     const context = contextOf(MAX_ROWS);
     fc.assert(
       fc.property(fc.integer({ min: 10_000, max: MAX_ROWS - 10_000 }), fc.integer({ min: -9_000, max: 9_000 }), (row, by) => {
-        const start = scroll(SCROLL_START, { kind: "goTo", row, column: 0 }, context);
+        const start = scroll(SCROLL_START, { kind: "by", x: 0, y: context.rows.offsetOf(row) }, context);
         const end = scroll(start, { kind: "by", x: 0, y: by }, context);
         expect(rowOffset(end, context) - rowOffset(start, context)).toBe(by);
       }),
@@ -117,7 +117,6 @@ describe("scroll", () => {
   test("stays inside the sheet after any actions", () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant("by" as const), x: fc.integer(), y: fc.integer() }),
-      fc.record({ kind: fc.constant("goTo" as const), row: fc.nat(999), column: fc.nat(99) }),
       fc.record({ kind: fc.constant("rowsDeleted" as const), at: fc.nat(999), count: fc.nat(500) }),
     );
     fc.assert(
