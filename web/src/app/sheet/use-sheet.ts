@@ -54,7 +54,7 @@ function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: nu
   const { credentials } = useSession();
   const now = [attempt, credentials, readOnlyReason];
   const last = useRef(now);
-  // After a new sign-in, waiting edits are sent at once. What was unarchived can be edited at once.
+  // A new sign-in sends the waiting edits at once. An unarchived spreadsheet can be edited at once.
   useEffect(() => {
     if (now.some((value, index) => value !== last.current[index])) opened?.refresh();
     last.current = now;
