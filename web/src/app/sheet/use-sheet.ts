@@ -54,7 +54,7 @@ function useNewest({ stack, fetch }: StackAccess, route: SheetRoute, attempt: nu
   const { credentials } = useSession();
   const now = [attempt, credentials, readOnlyReason];
   const last = useRef(now);
-  // Waiting edits are sent at once after a new sign-in, and a spreadsheet can be edited at once when it is unarchived.
+  // A new sign-in sends the waiting edits at once. An unarchived spreadsheet can be edited at once.
   useEffect(() => {
     if (now.some((value, index) => value !== last.current[index])) opened?.refresh();
     last.current = now;
