@@ -217,7 +217,7 @@ async fn what_is_no_selection_is_refused_and_not_stored() {
         (with("first_column", json!(3)), "the first column is 3, but the last one is 2"),
         (with("first_row", json!(-1)), "invalid value"),
         (with("last_row", json!(1_u64 << 32)), "invalid value"),
-        (with("at", json!(u64::MAX)), "position"),
+        (with("at", json!(u64::MAX)), "out of range"),
         (with("sheet", json!("Sheet1")), "invalid type"),
         (with("color", json!("red")), "unknown field"),
         (json!({"client_id": "page", "selection": {}}), "missing field"),
