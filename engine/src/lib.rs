@@ -19,6 +19,7 @@ pub mod logs;
 pub mod memory;
 pub mod meter;
 pub mod ports;
+pub mod presence;
 pub mod purge;
 pub mod relay;
 pub mod reprocess;

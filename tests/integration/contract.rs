@@ -7,4 +7,5 @@ async fn dynamodb_passes_the_contract() {
     let cloud = TestCloud::start_without_snapshots().await;
     let (tables, _) = cloud.tables_at(&cloud.database_url);
     cellar_engine::contract::tables(tables.as_ref()).await;
+    cellar_engine::contract::presences(tables.as_ref()).await;
 }

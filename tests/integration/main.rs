@@ -61,6 +61,7 @@ mod oidc;
 mod page;
 mod party;
 mod pokes;
+mod presence;
 mod purge_command;
 mod relay;
 mod replicache;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use cellar_base::identity::{LogId, SubjectKey};
+use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::limits::MAX_LISTED_BLOBS;
+use cellar_base::position::Position;
 use cellar_catalog::access::Role;
 use cellar_catalog::{
     spreadsheet::By, spreadsheet::CatalogAction, spreadsheet::Name, spreadsheet::Person,
@@ -15,13 +16,16 @@ use cellar_engine::logs::{Logs, NewFork};
 use cellar_engine::memory::ManualClock;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    BlobKey, Blobs as _, Clock as _, NewBlob, ReadConsistency, Segments as _,
+    BlobKey, Blobs as _, Clock as _, NewBlob, Presences as _, ReadConsistency, Segments as _,
 };
+use cellar_engine::presence::{Announcement, PresenceStore};
 use cellar_engine::sha256::sha256;
 use cellar_engine::system::{SystemClock, SystemRandom};
 use cellar_local::StateFolder;
+use cellar_log::presence::Selection;
 use cellar_runtime::dynamodb::{DynamoStreams, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
+use cellar_sheet::a1::SheetArea;
 use cellar_sheet::cell::Value as CellValue;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_tests::edits::set_numbers;
@@ -98,9 +102,28 @@ impl Past {
             pending: false,
         };
         self.blobs.put(blob).await.unwrap();
+        self.announce(log).await;
         let name = Name::new(name).unwrap();
         self.change(log, CatalogAction::Create { name, source: None }).await;
         log
+    }
+
+    async fn announce(&self, log: LogId) {
+        let store = PresenceStore::new(
+            Arc::clone(&self.tables) as _,
+            Arc::clone(&self.clock) as _,
+            Arc::new(SystemRandom),
+        );
+        let area = SheetArea::from_numbers([0, 0, 1, 0, 1]).unwrap();
+        let selection = Selection { area, at: Position::FIRST };
+        let client = ClientKey([7; 8]);
+        let announcement = Announcement { client, author: "alice".to_owned(), selection };
+        store.announce(log, announcement).await.unwrap();
+    }
+
+    async fn has_presence(&self, log: LogId) -> bool {
+        let stored = self.tables.presences(log, ReadConsistency::Strong).await.unwrap();
+        !stored.is_empty()
     }
 
     async fn is_there(&self, log: LogId) -> (bool, usize) {
@@ -169,9 +192,10 @@ async fn what_nobody_can_restore_goes_and_everything_else_stays() {
     let done = named(&[("forked", "keep"), ("gone", "purged"), ("young", "keep")]);
     assert_eq!(actions(&report), done);
     assert_eq!((&report["total"]["entries"], &report["total"]["objects"]), (&6.into(), &1.into()));
-    assert_eq!(past.is_there(gone).await, (false, 0));
+    assert_eq!((past.is_there(gone).await, past.has_presence(gone).await), ((false, 0), false));
     for log in [in_use, forked, young] {
         assert_eq!(past.is_there(log).await, (true, 1), "{log}");
+        assert!(past.has_presence(log).await, "{log}");
     }
     let cells = past.logs.workbook(fork, None, None).await.unwrap().workbook;
     let cell = cells.sheet(SheetId::FIRST).unwrap().cell(0, 0);

@@ -56,8 +56,8 @@ pub(crate) async fn routes(cloud: &TestCloud) -> Vec<Route> {
 impl Route {
     /// Returns whether the route requires write access.
     pub(crate) fn writes(&self) -> bool {
-        let reads = self.method == Method::GET || self.path.ends_with("/chunks");
-        !reads && !self.path.ends_with("/pull")
+        let reads = ["/chunks", "/presence", "/pull"];
+        self.method != Method::GET && !reads.iter().any(|end| self.path.ends_with(end))
     }
 
     /// Returns a valid query and a valid body for a subject.
@@ -104,6 +104,9 @@ impl Route {
                 ("", Some(json!({"secret": "AAAAAAAAAAAAAAAAAAAAAA", "role": "editor"})))
             }
             ("DELETE", "/links/{link_id}") => ("", None),
+            ("GET", "/presence") => ("?client_id=x", None),
+            // A client that is not present leaves, which stores nothing.
+            ("PUT", "/presence") => ("", Some(json!({"client_id": "x"}))),
             ("POST", "/pull") => {
                 ("", Some(json!({"pullVersion": 1, "clientGroupID": "g", "cookie": null})))
             }

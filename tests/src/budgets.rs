@@ -75,6 +75,12 @@ pub const PULL_OF_CHANGES: Budget = Budget::exact("pull (Replicache) of recent c
 pub const POLL: Budget = Budget::exact("poll", 1, 0);
 /// Cost per hour of an open client that receives no changes, without access checks.
 pub const IDLE_HOUR: Budget = Budget::exact("polls of an idle client, per hour", 60, 0);
+/// Cost of announcing a selection.
+pub const PRESENCE: Budget = Budget::exact("announce a selection, with up to 30 clients", 1, 1);
+/// Cost of reading the selections of others.
+pub const PRESENCE_POLL: Budget = Budget::exact("read the selections of up to 30 clients", 1, 0);
+/// Cost of a client that leaves.
+pub const PRESENCE_END: Budget = Budget::exact("stop showing a selection", 2, 1);
 /// Cost of creating a fork: its log and its catalog entry.
 pub const FORK: Budget = Budget::exact("fork a spreadsheet of any size", 3, 9);
 /// Cost of changing a catalog entry with a short event stream.
@@ -106,7 +112,7 @@ pub const ACCESS_CHECK: Budget =
 pub const LOAD: Budget = Budget::at_most("load 1,000 single edits after the snapshot", 26, 0);
 
 /// All budgets, in the order in which the documentation lists them.
-pub const BUDGETS: [Budget; 21] = [
+pub const BUDGETS: [Budget; 24] = [
     WARM_EDIT,
     COLD_EDIT,
     LOST_RACE,
@@ -119,6 +125,9 @@ pub const BUDGETS: [Budget; 21] = [
     PULL_OF_CHANGES,
     POLL,
     IDLE_HOUR,
+    PRESENCE,
+    PRESENCE_POLL,
+    PRESENCE_END,
     FORK,
     LISTING_CHANGE,
     FEED_ITEM,

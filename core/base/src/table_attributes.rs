@@ -47,6 +47,14 @@ pub const LINEAGE: &str = "F";
 /// Fork list: packed position of the fork.
 pub const FORKED_AT: &str = "P";
 
+/// Presence: selected sheet, rows and columns (20 bytes).
+pub const SELECTION: &str = "R";
+/// Presence: packed position whose rows and columns the selection states.
+pub const SELECTED_AT: &str = "P";
+/// Presence: time of the announcement, in milliseconds since the Unix epoch. It is 0 if the client has
+/// left.
+pub const SEEN: &str = "T";
+
 /// PendingSnapshots table: time of the last write, in seconds since the Unix epoch.
 pub const MODIFIED: &str = "M";
 /// PendingSnapshots table: 1 if a worker has claimed the snapshot job, otherwise 0.

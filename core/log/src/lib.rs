@@ -9,6 +9,7 @@ pub mod invariants;
 pub mod lineage;
 pub mod load;
 pub mod merge;
+pub mod presence;
 pub mod records;
 pub mod retention;
 pub mod roll;

@@ -6,6 +6,7 @@ mod feed_table;
 mod lists;
 mod pending_snapshots;
 mod pending_tags;
+mod presences;
 mod presigned;
 mod queue;
 mod streams;

@@ -29,14 +29,15 @@ pub struct MemoryTables {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Tables {
+pub(super) struct Tables {
     entries: BTreeMap<(LogId, Position), Item>,
     segments: BTreeMap<(LogId, u32), Item>,
     forks: BTreeMap<(LogId, u64), Item>,
+    pub(super) presences: BTreeMap<(LogId, u32), Item>,
 }
 
 impl MemoryTables {
-    fn lock(&self) -> MutexGuard<'_, Tables> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -390,5 +391,10 @@ mod tests {
     #[tokio::test]
     async fn memory_passes_the_contract_of_retention() {
         contract::retention(&MemoryTables::default()).await;
+    }
+
+    #[tokio::test]
+    async fn memory_passes_the_contract_of_presences() {
+        contract::presences(&MemoryTables::default()).await;
     }
 }

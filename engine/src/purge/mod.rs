@@ -32,8 +32,8 @@ use crate::catalog::{CatalogError, CatalogStore};
 use crate::garbage::{CollectedGarbage, GarbageCollector, GarbageError, GarbagePorts};
 use crate::logs::Logs;
 use crate::ports::{
-    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Random, ReadConsistency,
-    Retention, Segments,
+    BlobVersions, Blobs, Clock, Entries, PendingSnapshots, PortError, Presences, Random,
+    ReadConsistency, Retention, Segments,
 };
 use crate::retry::retry_temporary_errors;
 use crate::streams::StreamError;
@@ -46,6 +46,8 @@ pub struct PurgePorts {
     pub segments: Arc<dyn Segments>,
     /// Deletes from the Entry and Segment tables. Only operators have permission to do this.
     pub retention: Arc<dyn Retention>,
+    /// Presence in the Segment table.
+    pub presences: Arc<dyn Presences>,
     /// The PendingSnapshots table, or `None` if the deployment has no such table.
     pub pending: Option<Arc<dyn PendingSnapshots>>,
     pub blobs: Arc<dyn Blobs>,
@@ -214,6 +216,7 @@ impl Purger {
         self.check_not_forked(log_id).await?;
         self.mark_purged(log_id).await?;
         self.delete_pending_snapshots(log_id).await?;
+        self.delete_presences(log_id).await?;
         let mut purged = self.delete_objects(log_id).await?;
         // Delete the latest segment first, so that a resumed purge finds the latest segment that
         // still exists.
@@ -308,6 +311,15 @@ impl Purger {
         while let Some(record) = self.retry(|| pending_snapshots.first_up_to(end)).await? {
             let rebuild_run = record.rebuild.as_ref().map(|rebuild| rebuild.run);
             self.retry(|| pending_snapshots.delete(record.job, rebuild_run)).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete_presences(&self, log_id: LogId) -> Result<(), PortError> {
+        let stored =
+            self.retry(|| self.ports.presences.presences(log_id, ReadConsistency::Strong)).await?;
+        for stored in stored {
+            self.retry(|| self.ports.presences.delete_presence(log_id, stored.slot)).await?;
         }
         Ok(())
     }

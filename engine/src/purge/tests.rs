@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use cellar_base::identity::SubjectKey;
+use cellar_base::identity::{ClientKey, SubjectKey};
 use cellar_base::limits::DELETED_KEPT_S;
 use cellar_catalog::{spreadsheet::Name, spreadsheet::Status};
 use cellar_log::entry::Entry;
+use cellar_log::presence::{Presence, Selection, ShownTimes, StoredPresence};
 use cellar_log::retention::Policy;
+use cellar_sheet::a1::SheetArea;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 
 use super::*;
@@ -51,6 +53,7 @@ fn purger(ports: &Arc<FaultyPorts>) -> Purger {
         entries: Arc::clone(ports) as _,
         segments: Arc::clone(ports) as _,
         retention: Arc::clone(ports) as _,
+        presences: Arc::clone(ports) as _,
         pending: Some(Arc::clone(ports) as _),
         blobs: Arc::clone(ports) as _,
         versions: Arc::clone(ports) as _,
@@ -80,14 +83,26 @@ async fn upload(ports: &Arc<FaultyPorts>, log: LogId) {
     ports.blobs.put(blob).await.unwrap();
 }
 
+async fn announce(ports: &Arc<FaultyPorts>, log: LogId) {
+    let area = SheetArea::from_numbers([0, 0, 1, 0, 1]).unwrap();
+    let (client, author) = (ClientKey([1; 8]), "alice".to_owned());
+    let selection = Selection { area, at: Position::FIRST };
+    let presence = Presence { client, author, selection, seen_ms: ports.clock.now_ms() };
+    for slot in [0, 3] {
+        let stored = StoredPresence { slot, presence: presence.clone() };
+        let shown = ShownTimes::at(ports.clock.now_ms());
+        ports.tables.put_presence(log, &stored, shown).await.unwrap();
+    }
+}
+
 async fn snapshot(ports: &Arc<FaultyPorts>, job: SnapshotJob) {
     ports.queue.send(&job.encode()).await.unwrap();
     handle_queued_jobs(&ports.workers(), ports).await;
 }
 
 /// Creates a log, a fork of the log, and an unrelated log, and adds them to the catalog. Each log
-/// has three segments, the first of which is offloaded. Each log also has snapshots, an upload, and
-/// the pending record of a snapshot that a worker abandoned.
+/// has three segments, the first of which is offloaded. Each log also has snapshots, an upload,
+/// presences, and the pending record of a snapshot that a worker abandoned.
 async fn world() -> Arc<FaultyPorts> {
     let ports = ports_with_edits(4).await;
     let logs = ports.logs();
@@ -113,6 +128,7 @@ async fn world() -> Arc<FaultyPorts> {
     logs.append(request).await.unwrap();
     for (log, position) in [(log(), at(2, 0)), (fork(), at(2, 0)), (other(), Position::FIRST)] {
         upload(&ports, log).await;
+        announce(&ports, log).await;
         let job = SnapshotJob { log, position };
         let abandoned = PendingSnapshot {
             job,
@@ -154,6 +170,8 @@ fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     let forks = forks.into_iter().filter(|listed| of.contains(&listed.source));
     let pending = ports.pending.records().into_iter();
     let pending = pending.filter(|record| of.contains(&record.job.log));
+    let presences = ports.tables.all_presences().into_iter();
+    let presences = presences.filter(|(log, _)| of.contains(log));
     let objects = ports.blobs.contents().into_iter();
     let objects = objects.filter(|(key, _)| of.iter().any(|log| key.contains(&log.to_string())));
     let mut all = BTreeMap::new();
@@ -161,6 +179,7 @@ fn everything(ports: &FaultyPorts, of: &[LogId]) -> BTreeMap<String, String> {
     all.extend(segments.map(|s| (format!("segment {} {}", s.log, s.num), format!("{s:?}"))));
     all.extend(forks.map(|f| (format!("listed {} {}", f.source, f.fork), format!("{f:?}"))));
     all.extend(pending.map(|p| (format!("pending {:?}", p.job), format!("{p:?}"))));
+    all.extend(presences.map(|(log, p)| (format!("presence {log} {}", p.slot), format!("{p:?}"))));
     all.extend(objects.map(|(key, object)| (format!("object {key}"), format!("{object:?}"))));
     all
 }

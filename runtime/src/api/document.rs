@@ -65,6 +65,8 @@ const COST_DESCRIPTION: &str = "Resources that the request consumed, even if it 
         super::links::revoke_link,
         super::head::get_head,
         super::pokes::stream_pokes,
+        super::presence::announce_presence,
+        super::presence::list_presence,
         super::push::push_mutations,
         super::pull::pull_changes,
         super::health::get_health,

@@ -40,6 +40,7 @@ mod page;
 mod page_policy;
 mod pokes;
 mod position_parameter;
+mod presence;
 mod pull;
 mod push;
 mod reply;

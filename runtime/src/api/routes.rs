@@ -14,7 +14,7 @@ use super::state::ApiState;
 use super::{
     append, cell_history, cells, chunks, config, cost, create, deadline, details, entries, feed,
     filter, find, forks, head, health, history, imports, links, list, members, merges, openapi,
-    page, pokes, pull, push, sheets, stats, trace, uploads, whole_body,
+    page, pokes, presence, pull, push, sheets, stats, trace, uploads, whole_body,
 };
 
 /// Builds the API router.
@@ -61,6 +61,10 @@ pub fn router(state: ApiState) -> Router {
         .route("/v1/spreadsheets/{id}/links/{link_id}", delete(links::revoke_link))
         .route("/v1/spreadsheets/{id}/head", get(head::get_head))
         .route("/v1/spreadsheets/{id}/pokes", get(pokes::stream_pokes))
+        .route(
+            "/v1/spreadsheets/{id}/presence",
+            get(presence::list_presence).put(presence::announce_presence),
+        )
         .route("/v1/spreadsheets/{id}/push", post(push::push_mutations))
         .route("/v1/spreadsheets/{id}/pull", post(pull::pull_changes))
         .fallback(path_not_found)

@@ -15,9 +15,10 @@ use cellar_engine::feed::FeedReader;
 use cellar_engine::logs::{Logs, UpkeepOutcome};
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{
-    BlobKey, Blobs, Clock, Entries, FeedTable, Lists, Pokes, Random, ReadConsistency, Segments,
-    Streams,
+    BlobKey, Blobs, Clock, Entries, FeedTable, Lists, Pokes, Presences, Random, ReadConsistency,
+    Segments, Streams,
 };
+use cellar_engine::presence::PresenceStore;
 use cellar_log::upkeep::LogPolicy;
 use tokio::sync::{Mutex, OnceCell};
 #[cfg(feature = "aws")]
@@ -50,6 +51,7 @@ pub struct ApiState {
 
 struct Shared {
     logs: Logs,
+    presence: PresenceStore,
     catalog: CatalogStore,
     feed: FeedReader,
     lists: Arc<dyn Lists>,
@@ -88,6 +90,8 @@ pub struct ApiPorts {
     pub entries: Arc<dyn Entries>,
     /// The Segment table.
     pub segments: Arc<dyn Segments>,
+    /// Presence in the Segment table.
+    pub presences: Arc<dyn Presences>,
     /// The EventStream table.
     pub streams: Arc<dyn Streams>,
     /// The Feed table.
@@ -148,7 +152,8 @@ impl ApiState {
         let blobs = S3Blobs::new(settings.bucket.clone(), s3, Arc::clone(&meter));
         let ports = ApiPorts {
             entries: Arc::clone(&log_tables) as _,
-            segments: log_tables,
+            segments: Arc::clone(&log_tables) as _,
+            presences: log_tables,
             streams: Arc::new(stream_table),
             index: Arc::clone(&feed_table) as _,
             lists: feed_table,
@@ -175,6 +180,11 @@ impl ApiState {
             Arc::clone(&ports.clock),
             Arc::clone(&ports.random),
         );
+        let presence = PresenceStore::new(
+            ports.presences,
+            Arc::clone(&ports.clock),
+            Arc::clone(&ports.random),
+        );
         let logs = Logs::new(
             ports.entries,
             ports.segments,
@@ -184,6 +194,7 @@ impl ApiState {
         );
         let shared = Shared {
             catalog,
+            presence,
             feed: FeedReader::new(ports.index, settings.incarnation),
             lists: ports.lists,
             logs: logs.with_incarnation(settings.incarnation).with_pokes(Arc::clone(&ports.pokes)),
@@ -206,6 +217,10 @@ impl ApiState {
 
     pub(super) fn logs(&self) -> &Logs {
         &self.shared.logs
+    }
+
+    pub(super) fn presence(&self) -> &PresenceStore {
+        &self.shared.presence
     }
 
     pub(super) fn catalog(&self) -> &CatalogStore {

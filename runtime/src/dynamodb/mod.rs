@@ -7,6 +7,7 @@ mod entries;
 mod feed;
 mod items;
 mod pending_snapshots;
+mod presences;
 mod retention;
 mod segments;
 mod streams;

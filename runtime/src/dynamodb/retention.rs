@@ -34,7 +34,7 @@ impl Retention for DynamoTables {
         let mut segments = Vec::new();
         for item in reply.items() {
             let record = from_sdk_item(item)?;
-            if !records::fork::is_listed(&record) {
+            if !records::fork::is_listed(&record) && !records::presence::is_presence(&record) {
                 segments.push(records::segment::decode(&record)?);
             }
         }
@@ -137,7 +137,7 @@ fn build_delete(log_id: LogId, position: Position) -> Result<WriteRequest, PortE
 
 impl DynamoTables {
     /// Does nothing if the item does not exist.
-    async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
+    pub(super) async fn delete_segment_record(&self, key: Item) -> Result<(), PortError> {
         let delete = self
             .client
             .delete_item()

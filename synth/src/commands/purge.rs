@@ -45,6 +45,7 @@ fn create_purger(data: &StackData) -> Result<Purger, SynthError> {
         entries: Arc::clone(&data.tables) as _,
         segments: Arc::clone(&data.tables) as _,
         retention: Arc::clone(&data.tables) as _,
+        presences: Arc::clone(&data.tables) as _,
         pending: data.snapshots.as_ref().map(|snapshots| Arc::clone(&snapshots.pending) as _),
         blobs: Arc::clone(&data.blobs) as _,
         versions: Arc::clone(&data.blobs) as _,

@@ -17,6 +17,7 @@ mod history;
 mod imports;
 mod merges;
 mod position_or_time;
+mod presence;
 mod problem;
 mod search;
 mod stats;
@@ -56,6 +57,7 @@ pub use merges::{
     CellInConflict, MergeCounts, MergeReply, MergeRequest, MergedEditView, MergedView,
 };
 pub use position_or_time::{NotAPositionOrTime, PositionOrTime};
+pub use presence::{BadSelection, PresenceReply, PresenceRequest, PresenceView, Selection};
 pub use problem::{Problem, ProblemKind};
 pub use search::{FilterReply, FindCursor, FindReply, FoundCell, NotAFindCursor, PageSum};
 pub use stats::{LevelStats, OpenStats, SnapshotStats, StatsReply};

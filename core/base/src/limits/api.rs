@@ -21,6 +21,15 @@ pub const MAX_FOLLOWERS_PER_SUBJECT: usize = 50;
 pub const MAX_FOLLOWED_S: u64 = 5 * 60;
 /// Interval between keep-alive messages on an idle connection for change notifications, in seconds.
 pub const POKE_KEEP_ALIVE_S: u64 = 15;
+/// Maximum number of clients of a spreadsheet whose selections are stored at a time. The selection of
+/// a further client is not shown to others.
+pub const PRESENCE_SLOTS: u32 = 64;
+/// Time after which a selection that its client does not announce again is no longer shown, in
+/// milliseconds.
+pub const PRESENCE_AGE_MS: u64 = 45_000;
+/// Maximum number of slots that one request tries to store a selection in. Another client may take a
+/// free slot first.
+pub const PRESENCE_ATTEMPTS: usize = 4;
 /// Maximum number of Replicache clients whose last mutation ids are cached by a process.
 pub const MAX_CACHED_CLIENTS: usize = 4_096;
 /// Maximum number of distinct base positions among the mutations in one entry. For each base, the

@@ -3,4 +3,5 @@
 
 pub mod entry;
 pub mod fork;
+pub mod presence;
 pub mod segment;

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
+use cellar_log::presence::{ShownTimes, StoredPresence};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
 use super::FaultyPorts;
 use crate::ports::{
-    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PutOutcome, ReadConsistency,
-    Retention, ScanKey, SegmentPage, Segments,
+    CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PresenceOutcome, Presences,
+    PutOutcome, ReadConsistency, Retention, ScanKey, SegmentPage, Segments,
 };
 
 fn put_failed(error: PortError) -> PutOutcome {
@@ -151,5 +152,27 @@ impl Retention for FaultyPorts {
     }
     async fn delete_listed(&self, source: LogId, number: u64) -> Result<(), PortError> {
         self.faults.send_with_fault(self.tables.delete_listed(source, number), Err).await
+    }
+}
+
+#[async_trait]
+impl Presences for FaultyPorts {
+    async fn presences(
+        &self,
+        log_id: LogId,
+        consistency: ReadConsistency,
+    ) -> Result<Vec<StoredPresence>, PortError> {
+        self.faults.read(self.tables.presences(log_id, consistency)).await
+    }
+    async fn put_presence(
+        &self,
+        log_id: LogId,
+        stored: &StoredPresence,
+        shown: ShownTimes,
+    ) -> Result<PresenceOutcome, PortError> {
+        self.faults.send_with_fault(self.tables.put_presence(log_id, stored, shown), Err).await
+    }
+    async fn delete_presence(&self, log_id: LogId, slot: u32) -> Result<(), PortError> {
+        self.faults.send_with_fault(self.tables.delete_presence(log_id, slot), Err).await
     }
 }

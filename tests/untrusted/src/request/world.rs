@@ -182,6 +182,7 @@ impl World {
         let ports = ApiPorts {
             entries: tables.clone(),
             segments: tables.clone(),
+            presences: tables.clone(),
             streams: streams.clone(),
             index: index.clone(),
             lists: index.clone(),
