@@ -1,7 +1,7 @@
 /** The requests of the HTTP API that the data layer sends, for one spreadsheet. */
 
 import * as replies from "./decode-replies";
-import { Http, type HttpOptions } from "./http";
+import { Http, type HttpOptions, type HttpRequest } from "./http";
 import { MalformedReply } from "./decode";
 import { MAX_PAGES_PER_LOAD } from "./limits";
 import type { Range } from "./types";
@@ -94,6 +94,11 @@ export class Api {
       ...(signal === undefined ? {} : { signal }),
     });
     return present(reply.body);
+  }
+
+  /** Sends a request that is not repeated. */
+  async once<T>(request: Omit<HttpRequest<T>, "repeatable">): Promise<T> {
+    return present((await this.#http.send({ ...request, path: this.#path + request.path, repeatable: false })).body);
   }
 
   async get<T>(

@@ -2,6 +2,7 @@
 export { CellKeeper } from "./cell-keeper";
 export { continueClosedTab } from "./closed-tab";
 export { Moves } from "./moves";
+export { Presence } from "./presence";
 export { openPastSheet } from "./past-sheet";
 export { PokeStream } from "./pokes";
 export { recoverAbandoned } from "./recovery";
