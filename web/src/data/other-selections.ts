@@ -16,6 +16,8 @@ interface Known extends Announced {
 export class OtherSelections {
   #known: Known[] = [];
   #emitted = "[]";
+  /** Views read it in every frame. */
+  #shown: { of: readonly unknown[]; list: OtherSelection[] } = { of: [], list: [] };
 
   constructor(
     private readonly view: View,
@@ -51,8 +53,14 @@ export class OtherSelections {
     return this.hasChanged();
   }
 
-  /** In the order of the clients, so that it stays when somebody moves. */
   shown(): OtherSelection[] {
+    const of = [this.#known, this.view.canonical.position, this.view.pending, this.view.canonical.sheets];
+    if (of.some((part, index) => part !== this.#shown.of[index])) this.#shown = { of, list: this.#computed() };
+    return this.#shown.list;
+  }
+
+  /** In the order of the clients, so that it stays when somebody moves. */
+  #computed(): OtherSelection[] {
     const shown = this.#known.flatMap((other) => {
       const range = this.#shownRange(this.#isReached(other) ? other : (other.previous ?? other));
       return range === undefined ? [] : [{ ...range, client: other.client, author: other.author, moves: other.moves }];
@@ -62,6 +70,7 @@ export class OtherSelections {
 
   /** Returns whether what is shown has changed since the last call. */
   hasChanged(): boolean {
+    this.#shown = { of: [], list: [] };
     const shown = JSON.stringify(this.shown());
     const hasChanged = shown !== this.#emitted;
     this.#emitted = shown;

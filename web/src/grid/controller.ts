@@ -126,6 +126,7 @@ export class Controller {
 
   setSource(source: SheetSource | null): void {
     this.unsubscribe?.();
+    this.source?.announce?.(null);
     this.source = source;
     this.dataVersion++;
     this.sheetStates.clear();

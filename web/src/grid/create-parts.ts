@@ -6,12 +6,15 @@ import { FormulaAssist } from "./formula-assist";
 import type { FieldContext } from "./formula-field";
 import type { FormulaPointerUi } from "./formula-pointer";
 import { Menu, type MenuItem } from "./menu";
+import { Others } from "./others";
 import { TabActions } from "./tab-actions";
 
 /** What the parts need of the element. */
 export interface PartsContext extends FieldContext, FormulaPointerUi {
   tabs: HTMLElement;
   notice: HTMLElement;
+  overlay: HTMLElement;
+  status: HTMLElement;
   notify(message: string, action?: NoticeAction): void;
   search(text: string): void;
   openMenuAt(items: readonly MenuItem[], at: HTMLElement): void;
@@ -22,6 +25,7 @@ export interface Created {
   find: FindBar;
   formulas: FormulaAssist;
   menu: Menu;
+  others: Others;
   tabActions: TabActions;
 }
 
@@ -39,6 +43,7 @@ export function createParts(context: PartsContext): Created {
     find,
     formulas: new FormulaAssist(context, context),
     menu,
+    others: new Others(controller, context),
     tabActions: new TabActions(tabs, { source: () => controller.source, notify, confirm, openMenu: openMenuAt }),
   };
 }
