@@ -1,8 +1,7 @@
 /** The parts of the data layer that the first cells do not need, in one file. */
 export { CellKeeper } from "./cell-keeper";
 export { continueClosedTab } from "./closed-tab";
-export { Moves } from "./moves";
-export { Presence } from "./presence";
+export { followOthers } from "./follow-others";
 export { openPastSheet } from "./past-sheet";
 export { PokeStream } from "./pokes";
 export { recoverAbandoned } from "./recovery";

@@ -119,23 +119,9 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
 }
 
 /** Follows moves of rows and the selections of others. Returns a function that ends it. */
-function startLater({ source, random, now, live }: Parts): () => void {
-  const { emit, session, subscribe } = source;
-  let isEnded = false;
-  laterParts().then(
-    ({ Moves, Presence }) => {
-      if (isEnded) return;
-      session.moves = new Moves(session.view);
-      const presence = new Presence({ session, random, now, emit, subscribe, hint: () => live.wake() });
-      [source.presence, session.watcher] = [presence, presence];
-      presence.select(source.selection);
-    },
-    () => undefined,
-  );
-  return () => {
-    isEnded = true;
-    source.presence?.close();
-  };
+function startFollowing(parts: Parts): () => void {
+  const started = laterParts().then(({ followOthers }) => followOthers(parts)).catch(() => null);
+  return () => void started.then((presence) => presence?.close());
 }
 
 /** Without the parts that follow the stream, the source polls. */
@@ -182,14 +168,14 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const parts: Parts = { api, store, scope, random, now, source, live };
   const held = startOutbox(parts);
   const started = live.start();
-  const endPresence = startLater(parts);
+  const endFollowing = startFollowing(parts);
   const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
   const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
   await Promise.race(shown === undefined ? [started] : [started, shown]);
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();
-    endPresence();
+    endFollowing();
     void keeper?.then((kept) => kept?.end());
     source.close();
     live.close();

@@ -148,8 +148,10 @@ export class Presence implements EntryWatcher {
       if (signal.aborted) return;
       const isProblem = error instanceof ProblemError;
       // An older stack knows no presence.
-      if (isProblem && (error.status === 404 || error.status === 405)) this.#end();
-      else this.#step({ kind: "failed", askedMs: (isProblem ? error.retryAfterMs : null) ?? 0 });
+      if (isProblem && (error.status === 404 || error.status === 405)) {
+        this.#client = null;
+        this.#end();
+      } else this.#step({ kind: "failed", askedMs: (isProblem ? error.retryAfterMs : null) ?? 0 });
     }
   }
 
