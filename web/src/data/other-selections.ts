@@ -59,7 +59,7 @@ export class OtherSelections {
     return this.#shown.list;
   }
 
-  /** In the order of the clients, so that it stays when somebody moves. */
+  /** In the order of the clients, so that it stays when one of them moves. */
   #computed(): OtherSelection[] {
     const shown = this.#known.flatMap((other) => {
       const range = this.#shownRange(this.#isReached(other) ? other : (other.previous ?? other));

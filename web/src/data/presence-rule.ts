@@ -123,7 +123,7 @@ function announceDueMs(state: PresenceState, nowMs: number): number {
   const { isNews, isAnnounced, announcedMs, failures } = state;
   // Others would count as alone if the selection of a person who only watches were no longer shown.
   if (!isNews) return isFollowing(state, nowMs) && nowMs < state.seenUntilMs ? dueMs(state, announcedMs, RENEW_MS) : Number.POSITIVE_INFINITY;
-  // A page that nobody sees announces itself when it is opened or shown again.
+  // A page that is opened or shown again is not seen yet.
   const isOften = !isAnnounced || failures > 0 || isWithOthers(state, nowMs);
   return dueMs(state, announcedMs, isOften ? PRESENCE_MS : ALONE_ANNOUNCE_MS);
 }

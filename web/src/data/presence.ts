@@ -190,7 +190,7 @@ export class Presence implements EntryWatcher {
     return { kind: "answered", othersForMs: Math.max(0, ...others.map(({ seenMsAgo }) => PRESENCE_AGE_MS - seenMsAgo)), haveOthersMoved };
   }
 
-  /** A selection at a later position says that there are entries to read. Nobody has checked the position. */
+  /** A selection at a later position says that the log has grown. The server does not check the position. */
   #hintAtNews(others: readonly Announced[]): void {
     const newest = Math.max(0, ...others.map(({ at }) => at).filter((at) => at <= this.#position + MAX_KNOWN_MOVES));
     if (newest <= Math.max(this.#hintedAt, this.#position)) return;

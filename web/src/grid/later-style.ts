@@ -14,6 +14,7 @@ export const LATER_STYLE = `
 .others { position: absolute; inset: 0; }
 .other { position: absolute; top: 0; left: 0; border: 2px solid var(--other); outline: 1px solid var(--cellar-background); outline-offset: -3px; }
 .other.wide::before { content: ""; position: absolute; inset: 0; background: var(--other); opacity: .1; }
+.other.own { outline: 2px solid var(--other); outline-offset: 0; }
 .other.cut { border-top-color: transparent; }
 .other-name { position: absolute; top: 0; left: 0; height: 15px; padding: 0 5px; overflow: hidden; font-size: 11px; line-height: 15px; white-space: nowrap; text-overflow: ellipsis;
   background: var(--other); color: var(--cellar-background); opacity: 0; transition: opacity .3s; }

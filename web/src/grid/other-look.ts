@@ -8,13 +8,13 @@ export const LABEL_HEIGHT = 15;
 /** Returns a name for a label: of an address only the part before the @. */
 export function shortName(author: string): string {
   const [start = ""] = author.trim().split("@");
-  const letters = [...(start || author.trim() || "Somebody")];
+  const letters = [...(start || author.trim() || "Anonymous")];
   return letters.length > MAX_NAME_LENGTH ? `${letters.slice(0, MAX_NAME_LENGTH - 1).join("")}…` : letters.join("");
 }
 
 /** Returns who is here, such as "Ada, Grace and 2 others are here", or "". */
 export function peopleText(others: readonly Pick<OtherSelection, "author">[]): string {
-  const names = [...new Set(others.map(({ author }) => shortName(author)))].sort();
+  const names = [...new Set(others.map(({ author }) => shortName(author)))].sort((a, b) => a.localeCompare(b));
   const [first, second] = names;
   if (first === undefined) return "";
   if (second === undefined) return `${first} is here`;

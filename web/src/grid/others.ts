@@ -127,7 +127,7 @@ export class Others {
     }
   }
 
-  /** Marks the tabs of the other sheets where somebody is. */
+  /** Marks the tabs of the other sheets that others see. */
   private drawTabs(source: SheetSource, clients: ReadonlySet<string>): void {
     for (const { sheet } of source.sheets) {
       const tab = tabOf(this.elements.tabs, sheet);
@@ -153,10 +153,12 @@ function shownPart(range: Range, size: { rows: number; columns: number }, view: 
   return part && shownRanges(view).some((shown) => intersect(part, shown)) ? part : null;
 }
 
-function placeLabel({ label, labelWidth }: Slot, box: Box, view: View): void {
+function placeLabel({ element, label, labelWidth }: Slot, box: Box, view: View): void {
   const { context, selection } = view;
   const { row, column } = selection.active;
   const active = boxOf({ firstRow: row, rowCount: 1, firstColumn: column, columnCount: 1 }, view);
+  // The border of the active cell is drawn over the other one.
+  element.classList.toggle("own", box.x === active.x && box.y === active.y);
   const start = box.y < frozenHeight(context) - ROW_HEIGHT ? 0 : frozenHeight(context);
   const body = { x: 0, y: start, width: context.width, height: frozenHeight(context) + context.height - start };
   const at = labelPlace(box, labelWidth, active, body);

@@ -84,7 +84,7 @@ describe("presence", () => {
     const server = new Server();
     const [one, other] = [new Page("one", server).open(), new Page("other", server).open()];
     run([one, other], HOUR_MS, moving(one, other));
-    // The first page saw nobody when it was opened.
+    // The first page was alone when it was opened.
     expect(one.requests).toEqual({ announce: 1_786, read: 0, leave: 0 });
     expect(other.requests).toEqual({ announce: 1_800, read: 0, leave: 0 });
   });
@@ -139,7 +139,7 @@ describe("presence", () => {
     expect(page.requests).toEqual({ announce: 1, read: 0, leave: 1 });
     page.send({ kind: "active" }, 60_000);
     expect(page.requests).toEqual({ announce: 2, read: 0, leave: 1 });
-    // The server has forgotten it, so that there is nothing to leave.
+    // The server has forgotten it.
     page.send({ kind: "inactive" }, 60_000 + AGE_MS);
     expect(page.requests.leave).toBe(1);
   });

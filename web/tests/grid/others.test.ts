@@ -12,7 +12,7 @@ describe("names of others", () => {
     expect(shortName("ada@example.com")).toBe("ada");
     expect(shortName("  Grace ")).toBe("Grace");
     expect(shortName("@home")).toBe("@home");
-    expect(shortName("")).toBe("Somebody");
+    expect(shortName("")).toBe("Anonymous");
     expect([...shortName("😀".repeat(30))]).toHaveLength(20);
   });
 
