@@ -85,7 +85,8 @@ function apply(state: PresenceState, event: PresenceEvent, nowMs: number, random
         ...state,
         sent: null,
         failures: 0,
-        seenUntilMs: event.othersForMs > 0 ? nowMs + event.othersForMs : NEVER,
+        // Who leaves often comes back, because people switch between tabs: reads become rarer, but do not end at once.
+        seenUntilMs: event.othersForMs > 0 ? nowMs + event.othersForMs : state.seenUntilMs,
         emptyAnswers: event.othersForMs > 0 ? 0 : state.emptyAnswers + 1,
         movedMs: event.haveOthersMoved ? nowMs : state.movedMs,
       };

@@ -144,6 +144,24 @@ describe("presence", () => {
     expect(page.requests.leave).toBe(1);
   });
 
+  test("who comes back soon is seen again", () => {
+    const server = new Server();
+    const mover = new Page("mover", server).open();
+    const watcher = new Page("watcher", server).open();
+    run([mover, watcher], 10_000, moving(mover));
+    mover.send({ kind: "inactive" }, 10_000);
+    const { read } = watcher.requests;
+    run([watcher], 22_000, undefined, 100, 10_100);
+    expect(watcher.requests.read - read).toBe(2);
+    mover.send({ kind: "active" }, 22_000);
+    run([mover, watcher], 60_000, moving(mover), 100, 22_100);
+    expect(watcher.requests.read - read).toBeGreaterThan(10);
+    mover.send({ kind: "inactive" }, 60_000);
+    run([watcher], HOUR_MS, undefined, 100, 60_100);
+    expect(watcher.requests.announce).toBeLessThanOrEqual(3);
+    expect(watcher.times.at(-1)).toBeLessThan(60_000 + AGE_MS);
+  });
+
   test("switching to the tab again and again announces at most every 2 seconds", () => {
     const page = new Page("page", new Server()).open();
     run([page], 60_000, (nowMs) => page.send({ kind: nowMs % 200 === 0 ? "active" : "inactive" }, nowMs));
