@@ -11,6 +11,8 @@ const ROOT = fileURLToPath(new URL(".", import.meta.url));
 const KB = 1024;
 /** Used by people who sign in with an issuer. */
 const LOGIN = ["src/app/login/callback-screen.tsx", "src/app/login/oidc.ts", "src/app/login/renew.ts"];
+/** Used by people who scroll through a large sheet. */
+const CHUNKS = ["src/data/chunk-worker.ts"];
 const PAGE_START = ["src/app/app.tsx"];
 /** Loaded together, right after the first cells. */
 const LATER = ["src/data/later-parts.ts", "src/grid/later-parts.ts"];
@@ -115,16 +117,25 @@ function replaceOnce(text, from, to) {
   return text.replace(from, () => to);
 }
 
+/** The worker that reads chunks is loaded when somebody scrolls through a large sheet. */
+async function buildChunkWorker() {
+  const { outputFiles } = await build({ ...PAGE, entryPoints: { "chunk-worker": "src/data/chunks/window-worker.ts" }, write: false });
+  const [{ path, contents }] = outputFiles;
+  return { path: path.slice(ROOT.length), contents };
+}
+
 async function buildAssets() {
-  const page = { ...PAGE, entryPoints: { main: "src/app/main.tsx" } };
+  const worker = await buildChunkWorker();
+  const define = { CHUNK_WORKER: JSON.stringify(worker.path.slice("dist/assets/".length)) };
+  const page = { ...PAGE, define, entryPoints: { main: "src/app/main.tsx" } };
   const plugins = [fewChunks(PAGE_START, await lazyFiles(page))];
   const scripts = await build({ ...page, metafile: true, plugins, splitting: true, write: false });
   const styles = await build({ ...PAGE, entryPoints: { page: "src/app/page.css" }, write: false });
-  const files = new Map();
+  const files = new Map([[worker.path, worker.contents]]);
   for (const { path, contents } of [...scripts.outputFiles, ...styles.outputFiles]) files.set(path.slice(ROOT.length), contents);
   const icon = await readFile(new URL("src/app/icon.svg", import.meta.url));
   files.set(`dist/assets/icon-${hashOf(icon)}.svg`, icon);
-  return { files, outputs: scripts.metafile.outputs };
+  return { files, outputs: scripts.metafile.outputs, worker: worker.path };
 }
 
 function assetNamed(files, start, end) {
@@ -146,8 +157,8 @@ async function indexHtml(files, first) {
   return Buffer.from(html);
 }
 
-async function serviceWorker(files, html) {
-  const paths = [...files.keys()].sort();
+async function serviceWorker(names, html) {
+  const paths = names.sort();
   const define = {
     BUILD: JSON.stringify(hashOf(html, ...paths)),
     FILES: JSON.stringify(paths.map((path) => path.slice("dist/".length))),
@@ -157,16 +168,18 @@ async function serviceWorker(files, html) {
 }
 
 async function buildPage() {
-  const { files, outputs } = await buildAssets();
+  const { files, outputs, worker } = await buildAssets();
   const first = firstFiles(outputs, assetNamed(files, "main", ".js"));
   const login = filesOnlyOf(outputs, LOGIN);
   const html = await indexHtml(files, first);
   const sizeOf = (paths) => paths.reduce((sum, path) => sum + compressedSize(files.get(path)), 0);
   const style = assetNamed(files, "page", ".css");
   checkSize("first cells", compressedSize(html) + sizeOf([...first, style]), 60 * KB);
-  const withoutLogin = [...files.keys()].filter((path) => !login.has(path));
-  checkSize("whole page without the sign-in of issuers", compressedSize(html) + sizeOf(withoutLogin), 120 * KB);
-  files.set("dist/sw.js", await serviceWorker(files, html));
+  const chunks = new Set([...filesOnlyOf(outputs, CHUNKS), worker]);
+  const withoutLogin = [...files.keys()].filter((path) => !login.has(path) && !chunks.has(path));
+  checkSize("whole page without the sign-in of issuers and the reader of chunks", compressedSize(html) + sizeOf(withoutLogin), 122 * KB);
+  checkSize("reader of chunks", sizeOf([...chunks]), 20 * KB);
+  files.set("dist/sw.js", await serviceWorker([...files.keys()].filter((path) => !chunks.has(path)), html));
   files.set("dist/index.html", html);
   await writeAll("dist", files);
 }

@@ -86,13 +86,13 @@ export class Api {
 
   /** Appends mutations. The caller repeats it unchanged until it is answered. */
   async append(request: AppendRequest, signal?: AbortSignal): Promise<wire.AppendReply> {
-    const reply = await this.#http.send({
-      path: `${this.#path}/entries`,
-      body: request,
-      repeatable: false,
-      decode: replies.decodeAppend,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    return this.post("/entries", request, replies.decodeAppend, signal);
+  }
+
+  /** Sends a body once. */
+  async post<T>(path: string, body: unknown, decode: (body: unknown) => T, signal?: AbortSignal): Promise<T> {
+    const request = { path: this.#path + path, body, decode, repeatable: false };
+    const reply = await this.#http.send(signal === undefined ? request : { ...request, signal });
     return present(reply.body);
   }
 

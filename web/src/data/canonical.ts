@@ -35,9 +35,12 @@ export class CanonicalState {
   readonly cache = new BlockCache();
   /** The last position that changed anything. A reply of an earlier position is dropped. */
   changedAt = 0;
+  /** How often the state was loaded from scratch. */
+  resets = 0;
 
   /** Replaces everything with the newest state. */
   reset(reply: SheetsReply): void {
+    this.resets += 1;
     this.cache.clear();
     this.sheets = [];
     this.fullExtents.clear();
@@ -128,7 +131,7 @@ function setsFormula(operation: Operation): boolean {
 export function editedCell(cell: StoredCell | undefined, edit: CellEdit): StoredCell | undefined {
   const format = edit.format ?? cell?.format;
   if (edit.value === undefined && edit.formula === undefined) {
-    if (cell === undefined) return undefined;
+    if (cell === undefined) return format === undefined ? undefined : { value: null, text: "", format };
     const text = cell.formula !== undefined && cell.stale === true ? cell.text : displayText(cell.value, format, cell.formula !== undefined);
     return withoutAbsent<StoredCell>({ ...cell, format, text });
   }

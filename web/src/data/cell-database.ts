@@ -13,8 +13,6 @@ interface Usage {
   key: string[];
   usedMs: number;
   bytes: number;
-  position: number;
-  incarnation: number;
 }
 
 export class CellDatabase {
@@ -29,35 +27,25 @@ export class CellDatabase {
     return this.#database.read<unknown>("states", (store) => store.get(key));
   }
 
-  /** Notes that a state was used, so that others are removed first. */
-  touch(key: string[], usedMs: number): Promise<void> {
-    return this.#write((store) => {
-      const request = store("usage").get(key) as IDBRequest<Usage | undefined>;
-      request.onsuccess = () => {
-        if (request.result !== undefined) store("usage").put({ ...request.result, usedMs });
-      };
-    });
-  }
-
   /** Stores a state, unless another tab stored a later one. Removes the least recently used ones above the limits. */
   write(record: StateRecord, usedMs: number): Promise<void> {
     return this.#write((store) => {
       const all = store("usage").getAll() as IDBRequest<Usage[]>;
-      all.onsuccess = () => {
-        const others = all.result.filter((usage) => !isSameKey(usage.key, record.key));
-        const earlier = all.result.find((usage) => isSameKey(usage.key, record.key));
-        if (earlier !== undefined && isLater(earlier, record)) return;
-        const existing = store("states").get(record.key) as IDBRequest<StateRecord | undefined>;
-        existing.onsuccess = () => this.#put(store, mergedRecord(record, existing.result), usedMs, others);
+      // Requests of a transaction succeed in their order.
+      const existing = store("states").get(record.key) as IDBRequest<StateRecord | undefined>;
+      existing.onsuccess = () => {
+        const merged = mergedRecord(record, existing.result);
+        const others = all.result.filter(({ key }) => indexedDB.cmp(key, record.key) !== 0);
+        if (merged !== null) this.#put(store, merged, usedMs, others);
       };
     });
   }
 
   #put(store: StoreOf, record: StateRecord, usedMs: number, others: readonly Usage[]): void {
-    const { key, position, incarnation } = record;
+    const { key } = record;
     const bytes = record.blocks.reduce((sum, block) => sum + bytesOf(block), 0);
     store("states").put(record);
-    store("usage").put({ key, usedMs, bytes, position, incarnation });
+    store("usage").put({ key, usedMs, bytes });
     let [total, count] = [bytes, 1];
     for (const other of [...others].sort((left, right) => right.usedMs - left.usedMs)) {
       [total, count] = [total + other.bytes, count + 1];
@@ -80,12 +68,4 @@ export class CellDatabase {
 
 function remove(store: StoreOf, key: string[]): void {
   for (const name of ["states", "usage"]) store(name).delete(key);
-}
-
-function isSameKey(left: readonly string[], right: readonly string[]): boolean {
-  return left.every((part, index) => part === right[index]);
-}
-
-function isLater(left: Usage, right: StateRecord): boolean {
-  return left.incarnation === right.incarnation ? left.position > right.position : left.incarnation > right.incarnation;
 }

@@ -46,9 +46,7 @@ export class CellKeeper {
       const record = await this.#database.read(this.#key);
       if (record === undefined || this.#isEnded) return false;
       const state = decodeState(record);
-      const isShown = this.context.session.restore(state.role, (canonical) => restoreState(canonical, state));
-      if (isShown) void this.#database.touch(this.#key, this.context.now()).catch(() => undefined);
-      return isShown;
+      return this.context.session.restore(state.role, (canonical) => restoreState(canonical, state));
     } catch {
       // A damaged record is written again later. Without a database, the next write ends this.
       return false;

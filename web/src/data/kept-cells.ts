@@ -2,13 +2,15 @@
 
 import { Block, type StoredCell } from "./block";
 import type { CanonicalState } from "./canonical";
-import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, optionalText, textOf, withoutAbsent } from "./decode";
+import { cellValueOf, fieldsOf, integerOf, listOf, MalformedReply, oneOf, textOf } from "./decode";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_COLUMNS, MAX_ROWS, MAX_STORED_BYTES_PER_SPREADSHEET } from "./limits";
 import type { SheetInfo } from "./types";
 import type { Role, SheetsReply } from "./wire";
 
 /** A state of another version is not read. */
 const VERSION = 1;
+/** What is wrong in it does not matter: it is not used. */
+const WHAT = "a stored state";
 /** What a block has besides the cells. */
 const BLOCK_BYTES = BLOCK_ROWS * Int32Array.BYTES_PER_ELEMENT + 128;
 
@@ -83,56 +85,54 @@ export function fittingBlocks(blocks: readonly BlockRecord[], maxBytes = MAX_STO
   return blocks.filter((block) => (bytes += bytesOf(block)) <= maxBytes);
 }
 
-/** Adds the blocks that another tab stored of the same state. */
-export function mergedRecord(own: StateRecord, other: StateRecord | undefined): StateRecord {
-  if (other?.version !== VERSION || other.position !== own.position || other.incarnation !== own.incarnation) return own;
+/** Adds the blocks that another tab stored of the same state. Returns null if the other state is later. */
+export function mergedRecord(own: StateRecord, other: StateRecord | undefined): StateRecord | null {
+  if (other?.version !== VERSION) return own;
+  const ahead = other.incarnation - own.incarnation || other.position - own.position;
+  if (ahead !== 0) return ahead > 0 ? null : own;
   const keyOf = ({ sheet, rowBlock, columnBlock }: BlockRecord) => `${sheet}:${rowBlock}:${columnBlock}`;
   const known = new Set(own.blocks.map(keyOf));
   const blocks = fittingBlocks([...own.blocks, ...other.blocks.filter((block) => !known.has(keyOf(block)))]);
-  const sheets = own.sheets.map((info) => {
-    const isKnown = own.fullExtents.includes(info.sheet) || !other.fullExtents.includes(info.sheet);
-    return isKnown ? info : (other.sheets.find(({ sheet }) => sheet === info.sheet) ?? info);
-  });
-  return { ...own, blocks, sheets, fullExtents: [...new Set([...own.fullExtents, ...other.fullExtents])] };
+  return { ...own, blocks };
 }
 
 /** Reads a record that may be damaged, or of another version. */
 export function decodeState(value: unknown): KeptState {
-  const fields = fieldsOf(value, "a stored state");
-  if (fields.version !== VERSION) throw new MalformedReply("a stored state has another version");
+  const fields = fieldsOf(value, WHAT);
+  if (fields.version !== VERSION) throw new MalformedReply(WHAT);
   return {
-    position: integerOf(fields.position, "a position"),
-    incarnation: integerOf(fields.incarnation, "an incarnation"),
+    position: integerOf(fields.position, WHAT),
+    incarnation: integerOf(fields.incarnation, WHAT),
     endsSegment: typeof fields.endsSegment === "boolean" ? fields.endsSegment : undefined,
-    role: oneOf(fields.role, ["viewer", "editor", "owner"], "a role"),
-    sheets: listOf(fields.sheets, "sheets", decodeSheet),
-    fullExtents: listOf(fields.fullExtents, "sheets", (sheet) => integerOf(sheet, "a sheet")),
-    nextSheet: integerOf(fields.nextSheet, "a sheet"),
-    names: listOf(fields.names, "names", (name) => textOf(name, "a name")),
-    blocks: listOf(fields.blocks, "blocks", decodeBlock),
+    role: oneOf(fields.role, ["viewer", "editor", "owner"], WHAT),
+    sheets: listOf(fields.sheets, WHAT, decodeSheet),
+    fullExtents: listOf(fields.fullExtents, WHAT, (sheet) => integerOf(sheet, WHAT)),
+    nextSheet: integerOf(fields.nextSheet, WHAT),
+    names: listOf(fields.names, WHAT, (name) => textOf(name, WHAT)),
+    blocks: listOf(fields.blocks, WHAT, decodeBlock),
   };
 }
 
 function decodeSheet(value: unknown): SheetInfo {
-  const fields = fieldsOf(value, "a sheet");
-  const extent = fieldsOf(fields.extent, "an extent");
-  const rows = integerOf(extent.rows, "rows", MAX_ROWS);
-  const columns = integerOf(extent.columns, "columns", MAX_COLUMNS);
-  return { sheet: integerOf(fields.sheet, "a sheet"), name: textOf(fields.name, "a name"), extent: { rows, columns } };
+  const fields = fieldsOf(value, WHAT);
+  const extent = fieldsOf(fields.extent, WHAT);
+  const rows = integerOf(extent.rows, WHAT, MAX_ROWS);
+  const columns = integerOf(extent.columns, WHAT, MAX_COLUMNS);
+  return { sheet: integerOf(fields.sheet, WHAT), name: textOf(fields.name, WHAT), extent: { rows, columns } };
 }
 
 function decodeBlock(value: unknown): Block {
-  const fields = fieldsOf(value, "a block");
+  const fields = fieldsOf(value, WHAT);
   const { loaded, cells } = fields;
   if (!(loaded instanceof Int32Array) || loaded.length !== BLOCK_ROWS || !(cells instanceof Uint8Array)) {
-    throw new MalformedReply("a stored block is damaged");
+    throw new MalformedReply(WHAT);
   }
   const block = new Block({
-    sheet: integerOf(fields.sheet, "a sheet"),
-    rowBlock: integerOf(fields.rowBlock, "a block", MAX_ROWS / BLOCK_ROWS - 1),
-    columnBlock: integerOf(fields.columnBlock, "a block", MAX_COLUMNS / BLOCK_COLUMNS - 1),
+    sheet: integerOf(fields.sheet, WHAT),
+    rowBlock: integerOf(fields.rowBlock, WHAT, MAX_ROWS / BLOCK_ROWS - 1),
+    columnBlock: integerOf(fields.columnBlock, WHAT, MAX_COLUMNS / BLOCK_COLUMNS - 1),
   });
-  for (const [index, cell] of listOf(JSON.parse(new TextDecoder().decode(cells)), "cells", decodeCell)) {
+  for (const [index, cell] of listOf(JSON.parse(new TextDecoder().decode(cells)), WHAT, decodeCell)) {
     block.set(block.firstRow + Math.floor(index / BLOCK_COLUMNS), block.firstColumn + (index % BLOCK_COLUMNS), cell);
   }
   block.contents.loaded.set(loaded);
@@ -142,16 +142,8 @@ function decodeBlock(value: unknown): Block {
 
 function decodeCell(item: unknown): [number, StoredCell] {
   const [index, value] = Array.isArray(item) ? item : [];
-  const fields = fieldsOf(value, "a stored cell");
-  const cell = withoutAbsent<StoredCell>({
-    value: cellValueOf(fields.value),
-    text: textOf(fields.text, "a text"),
-    formula: optionalText(fields.formula, "a formula"),
-    format: optionalText(fields.format, "a format"),
-    stale: fields.stale === true ? true : undefined,
-    note: optionalText(fields.note, "a note"),
-    filledBy: optionalText(fields.filledBy, "a place"),
-    fills: optionalText(fields.fills, "a range"),
-  });
-  return [integerOf(index, "the number of a cell", BLOCK_ROWS * BLOCK_COLUMNS - 1), cell];
+  const { text, ...cell } = fieldsOf(value, WHAT);
+  // The other fields are those that this version wrote.
+  const checked = { ...cell, value: cellValueOf(cell.value), text: textOf(text, WHAT) };
+  return [integerOf(index, WHAT, BLOCK_ROWS * BLOCK_COLUMNS - 1), checked];
 }

@@ -15,6 +15,9 @@ export const BLOCK_COLUMNS = 32;
 export const MAX_CACHED_CELLS = 200_000;
 /** What an empty block counts in the cache, so that blank areas are bounded too. */
 export const BLOCK_OVERHEAD_CELLS = 16;
+/** Smaller sheets are loaded with a few requests. */
+export const MIN_CELLS_FOR_CHUNKS = 100_000;
+export const LOADS_BEFORE_CHUNKS = 4;
 /** Cells that are stored for the next opening: of all spreadsheets, and of each one. */
 export const MAX_STORED_BYTES = 32 * 2 ** 20;
 export const MAX_STORED_SPREADSHEETS = 50;

@@ -3,17 +3,27 @@
 import type { Api } from "./api";
 import { AbortedError } from "./api-error";
 import { jitteredDelayMs, type Random } from "./backoff";
-import { Block, blockKey, placeOf, type BlockPlace, type StoredCell } from "./block";
+import { blockKey, type Block, type BlockPlace } from "./block";
 import type { CanonicalState } from "./canonical";
-import { MalformedReply, withoutAbsent } from "./decode";
+import { MalformedReply } from "./decode";
 import { BLOCK_COLUMNS, BLOCK_ROWS, MAX_BLOCKS_PER_REQUEST, MAX_CONCURRENT_LOADS, POLL_MAX_MS } from "./limits";
-import { displayText, loadFormatter, needsFormatter } from "./text";
+import { blocksOf, formatOf, rangeOf } from "./loaded-blocks";
+import { loadFormatter, needsFormatter } from "./text";
 import type { Range } from "./types";
-import type { CellsReply, RangeFormat, WireCell } from "./wire";
+import type { Entry } from "./wire";
 
 export interface LoaderEvents {
   loaded(sheet: number, range: Range, hasNewExtent: boolean): void;
   failed(error: unknown): void;
+}
+
+/** Another source of blocks than the server, for speed. */
+export interface BlockSource {
+  /** Returns null if the server must be asked, because it is not certain or takes too long. */
+  read(places: readonly BlockPlace[]): Promise<Block[] | null>;
+  /** Adds an entry that was applied. */
+  note(entry: Entry): void;
+  close(): void;
 }
 
 interface Load {
@@ -24,6 +34,7 @@ interface Load {
 export class Loader {
   #wanted: BlockPlace[] = [];
   readonly #loads = new Set<Load>();
+  source: BlockSource | null = null;
   #failures = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -61,6 +72,7 @@ export class Loader {
   close(): void {
     this.#wanted = [];
     clearTimeout(this.#timer);
+    this.source?.close();
     for (const load of this.#loads) load.abort.abort();
   }
 
@@ -115,6 +127,7 @@ export class Loader {
   }
 
   async #loadBlocks({ places, abort }: Load): Promise<void> {
+    if (await this.#loadFromSource(places, abort.signal)) return;
     const { state } = this;
     const sheet = places[0]?.sheet ?? 0;
     const info = state.info(sheet);
@@ -135,41 +148,19 @@ export class Loader {
     for (const block of blocksOf(places, reply)) state.cache.put(block);
     this.events.loaded(sheet, range, hasNewExtent);
   }
-}
 
-function rangeOf(places: readonly BlockPlace[]): Range {
-  const first = places[0] ?? { rowBlock: 0, columnBlock: 0 };
-  return {
-    firstRow: first.rowBlock * BLOCK_ROWS,
-    rowCount: BLOCK_ROWS,
-    firstColumn: first.columnBlock * BLOCK_COLUMNS,
-    columnCount: places.length * BLOCK_COLUMNS,
-  };
-}
-
-function blocksOf(places: readonly BlockPlace[], reply: CellsReply): Block[] {
-  const blocks = new Map(places.map((place) => [blockKey(place), new Block(place)]));
-  for (const block of blocks.values()) block.markAllLoaded();
-  for (const cell of reply.cells) {
-    // A cell outside the requested range has no block and is ignored.
-    const block = blocks.get(blockKey(placeOf(reply.sheet, cell.row, cell.column)));
-    block?.set(cell.row, cell.column, storedCell(cell, reply.formats));
+  /** Returns whether the blocks need no request. */
+  async #loadFromSource(places: readonly BlockPlace[], signal: AbortSignal): Promise<boolean> {
+    const { state, source } = this;
+    // A sheet whose used range is not known whole needs the server once.
+    const sheet = places[0]?.sheet ?? 0;
+    if (source === null || !state.fullExtents.has(sheet)) return false;
+    const { position, incarnation } = state;
+    const blocks = await source.read(places);
+    if (signal.aborted) return true;
+    if (blocks === null || state.position !== position || state.incarnation !== incarnation) return false;
+    for (const block of blocks) state.cache.put(block);
+    this.events.loaded(sheet, rangeOf(places), false);
+    return true;
   }
-  return [...blocks.values()];
-}
-
-/** The newest range format is last. A format of the cell itself is more specific. */
-function formatOf({ row, column, format }: WireCell, formats: readonly RangeFormat[]): string | undefined {
-  const contains = (spans: RangeFormat["rows"], index: number) =>
-    spans.some(({ first, count }) => first <= index && index < first + count);
-  return format ?? formats.findLast(({ rows, columns }) => contains(rows, row) && contains(columns, column))?.format;
-}
-
-function storedCell(wire: WireCell, formats: readonly RangeFormat[]): StoredCell {
-  const { row: _row, column: _column, ...cell } = wire;
-  const format = formatOf(wire, formats);
-  const isWaiting = cell.value === null && cell.stale === true && cell.formula !== undefined;
-  const isResult = cell.formula !== undefined || cell.filledBy !== undefined;
-  const text = isWaiting ? (cell.formula ?? "") : displayText(cell.value, format, isResult);
-  return withoutAbsent<StoredCell>({ ...cell, format, text });
 }

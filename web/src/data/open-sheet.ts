@@ -80,7 +80,11 @@ function startOutbox({ api, store, scope, random, now, source, live }: Parts): H
       live.wake();
     },
     clientChanged: holdLock,
-    changed: () => source.emit({ kind: "status" }),
+    changed() {
+      // A refused edit may mean that the spreadsheet was archived, or that the role changed.
+      if (session.outbox.sendProblem !== null) session.expectNewDetails();
+      source.emit({ kind: "status" });
+    },
   };
   session.outbox = new Outbox({ api, store, scope, random, now, events });
   holdLock(session.outbox.client);

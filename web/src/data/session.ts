@@ -12,7 +12,7 @@ import type { Moves } from "./moves";
 import { OwnEntries } from "./own-edits";
 import { committedOf } from "./pending";
 import { axisChangeOf, type AxisChange } from "./space-map";
-import { RecentEdits, type RecentEdit } from "./recent-edits";
+import type { RecentEdit, RecentEdits } from "./recent-edits";
 import type { LayoutShift, Range, SheetChange } from "./types";
 import { View } from "./view";
 import type { CanonicalState } from "./canonical";
@@ -23,6 +23,8 @@ export interface SessionEvents {
   emit(change: SheetChange): void;
   /** Cells changed. */
   cells(sheet: number, ranges: Range[]): void;
+  /** An entry of the log was applied. */
+  applied(entry: Entry): void;
   /** Others edited cells. Called once for all entries that arrive together. */
   edited(edits: readonly RecentEdit[]): void;
   /** Rows or columns of the display moved. Without shifts, any cell may be elsewhere. */
@@ -46,7 +48,8 @@ export class Session {
   /** Loaded later. Until then, any cell may be elsewhere after a move. */
   moves: Moves | null = null;
   watcher: EntryWatcher | null = null;
-  readonly #recent = new RecentEdits();
+  /** Loaded later. Until then, the edits of others have no name. */
+  recent: RecentEdits | null = null;
   readonly #follower: Follower;
   readonly #abort = new AbortController();
   outbox!: Outbox;
@@ -115,7 +118,8 @@ export class Session {
   }
 
   async #readDetails(): Promise<void> {
-    if (!this.#mustReadDetails) return;
+    // What is archived may be unarchived.
+    if (!this.#mustReadDetails && this.readOnlyReason === undefined) return;
     const { role, readOnlyReason } = await this.api.details(this.#abort.signal);
     [this.role, this.readOnlyReason, this.#mustReadDetails] = [role, readOnlyReason, false];
   }
@@ -161,7 +165,7 @@ export class Session {
     return this.#follower.catchUp(this.#abort.signal).finally(() => {
       // Once for all entries: each would start loads that the next one makes useless.
       if (this.view.canonical.position !== before) this.events.cacheChanged();
-      this.events.edited(this.#recent.take());
+      this.events.edited(this.recent?.take() ?? []);
     });
   }
 
@@ -223,8 +227,9 @@ export class Session {
       if (change !== undefined) this.#noteMove(change.sheet, change);
     }
     const effect = canonical.apply(entry);
+    this.events.applied(entry);
     this.view.noteEntry(entry, ownership === "own");
-    this.#recent.add(entry, ownership === "own");
+    this.recent?.add(entry, ownership === "own");
     this.watcher?.entry(entry, ownership === "own");
     for (const [id, position] of this.#answered) {
       if (position <= entry.position) this.#confirm(id);

@@ -7,7 +7,7 @@ import { decodeOperation } from "./decode-operation";
 import { IN_MEMORY_ONLY, LOST_EDITS } from "./edit-problems";
 import { cellsOperations, deletion, insertion } from "./edits";
 import { withoutAbsent } from "./decode";
-import { MAX_COLUMNS, MAX_PENDING_EDITS, MAX_ROWS } from "./limits";
+import { LOADS_BEFORE_CHUNKS, MAX_COLUMNS, MAX_PENDING_EDITS, MAX_ROWS, MIN_CELLS_FOR_CHUNKS } from "./limits";
 import { laterParts } from "./later";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
@@ -45,6 +45,7 @@ export class Source {
   /** A sheet that this client adds may get another number. */
   #selected: { sheet?: number; addedBy?: number | undefined } = {};
   #range: Range | null = null;
+  #loads = 0;
   /** Edits that are being stored, so that the user does not see them yet. */
   #unshown: Operation[] = [];
   #inputProblem: string | null = null;
@@ -55,6 +56,7 @@ export class Source {
     this.session = options.makeSession({
       emit: this.emit,
       cells: (sheet, ranges) => this.#emitCells(sheet, ranges),
+      applied: (entry) => this.#loader.source?.note(entry),
       edited: (edits) => this.#emitEdits(edits),
       moved: (sheet, shifts) => {
         if (sheet !== this.sheet) return;
@@ -65,6 +67,7 @@ export class Source {
     });
     const events = {
       loaded: (sheet: number, range: Range, hasNewExtent: boolean) => {
+        this.#noteLoad(sheet);
         if (hasNewExtent) this.session.view.rebuild();
         if (hasNewExtent) this.emit({ kind: "sheets" });
         // Pending inserts and deletes display the range elsewhere.
@@ -177,6 +180,16 @@ export class Source {
     const previous = this.#range;
     this.#range = clampRange(range);
     this.#load(previous);
+  }
+
+  /** The first windows come from the server, the later ones of a large sheet from its chunks. */
+  #noteLoad(sheet: number): void {
+    const { rows = 0, columns = 0 } = this.session.view.canonical.info(sheet)?.extent ?? {};
+    if (rows * columns < MIN_CELLS_FOR_CHUNKS || (this.#loads += 1) !== LOADS_BEFORE_CHUNKS) return;
+    import("./chunk-worker").then(
+      ({ chunkWindowsOf }) => (this.#loader.source = chunkWindowsOf(this.session, this.options.now)),
+      () => undefined,
+    );
   }
 
   #reload(): void {

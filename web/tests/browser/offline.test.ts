@@ -39,6 +39,17 @@ describeInBrowser("edits without a server", (harness) => {
     await expect.poll(() => sheet.cells(), { timeout: 30_000 }).toEqual(expected);
   });
 
+  test("stored cells are removed when the user signs out", async () => {
+    const spreadsheet = await harness.stack.create("signed out");
+    await harness.stack.cellar("set", "-s", spreadsheet, "A1", "only for me");
+    const sheet = new SheetPage(await openPage(harness, await harness.newContext(), spreadsheet));
+    await sheet.cell("only for me").waitFor();
+    await expect.poll(() => storedText(sheet.page)).toContain("fullExtents");
+    await sheet.page.goto(`${harness.pageUrl}/#/`);
+    await sheet.page.getByRole("button", { name: "Sign out" }).click();
+    await expect.poll(() => storedText(sheet.page)).not.toContain("fullExtents");
+  });
+
   test("1,000 edits are sent after a reload: each once, in order", { timeout: 180_000 }, async () => {
     harness.guard.allow(LOST_REQUESTS);
     const spreadsheet = await harness.stack.create("offline");

@@ -74,6 +74,34 @@ describe("an opened sheet", () => {
     expect(sheet.status.pending).toBe(0);
   });
 
+  it("says that a spreadsheet is archived, and lets it be edited again when it is not", async () => {
+    const server = new FakeServer();
+    server.status = "archived";
+    const sheet = await open(server);
+    expect(sheet.status.readOnlyReason).toBe("The spreadsheet is archived");
+    sheet.setCells([{ row: 0, column: 0, input: "1" }]);
+    expect(sheet.status).toMatchObject({ problem: "The spreadsheet is archived", pending: 0 });
+    server.status = "active";
+    sheet.refresh();
+    await until(() => sheet.status.readOnlyReason === undefined);
+    sheet.setCells([{ row: 0, column: 0, input: "1" }]);
+    await until(() => sheet.status.position === "0.1");
+  });
+
+  it("sends waiting edits at once when it is refreshed", async () => {
+    const server = new FakeServer();
+    const sheet = await open(server);
+    await until(() => server.requests.includes("GET head"));
+    server.faults = ["down"];
+    sheet.setCells([{ row: 0, column: 0, input: "1" }]);
+    await until(() => server.requests.filter((route) => route === "POST entries").length === 1);
+    const startMs = Date.now();
+    sheet.refresh();
+    await until(() => server.head === 1);
+    // Without the refresh, it would be sent after half a second.
+    expect(Date.now() - startMs).toBeLessThan(300);
+  });
+
   it("undoes an own edit by its position", async () => {
     const server = new FakeServer();
     const sheet = await open(server);

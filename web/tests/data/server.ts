@@ -18,6 +18,7 @@ export class FakeServer {
   faults: (("lost" | "down") | { status: number; type: string } | { body: unknown })[] = [];
   incarnation = 0;
   role = "editor";
+  status = "active";
   sheets = [{ sheet: 0, name: "S", extent: { rows: 1_000, columns: 100 } }];
   cells: (query: URLSearchParams) => unknown[] = () => [];
   readonly #lastIds = new Map<string, { id: number; positions: Map<number, number> }>();
@@ -42,7 +43,7 @@ export class FakeServer {
   #answer(route: string, query: URLSearchParams, body: string): Response {
     const { head, incarnation } = this;
     if (route === "GET head") return json({ head, incarnation });
-    if (route === "GET details") return json({ role: this.role });
+    if (route === "GET details") return json({ role: this.role, status: this.status });
     if (route === "GET sheets") return json({ sheets: this.sheets, next_sheet: this.sheets.length, position: head, incarnation });
     if (route === "GET entries") {
       const after = Number(query.get("after"));

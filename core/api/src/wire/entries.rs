@@ -23,8 +23,8 @@ pub struct LoadReply {
     /// access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Hash of the root object of the newest snapshot. If there is no snapshot, the hash is absent
-    /// and `entries` starts with the first entry.
+    /// Key of the root object of the newest snapshot, such as `sheets/{log}/roots/{hash}`. If there is
+    /// no snapshot, the key is absent and `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
     /// Download URL of the root object, valid for a few minutes. The `Content-Encoding` header of

@@ -12,7 +12,7 @@ import { SheetSwitch } from "./sheet-switch";
 
 /** Shows the newest state or, if the route asks for one, an earlier state. Null until one has been loaded. */
 export function useSource(access: StackAccess, route: SheetRoute, attempt: number, readOnlyReason: string | null): OpenedSheet | null {
-  const newest = useNewest(access, route.id, attempt);
+  const newest = useNewest(access, route.id, attempt, readOnlyReason);
   const earlier = useEarlier(access, route);
   const [sheets, setSheets] = useState<SheetSwitch | null>(null);
   const shown = route.at === undefined ? newest : earlier;
@@ -30,17 +30,18 @@ export function useSource(access: StackAccess, route: SheetRoute, attempt: numbe
 }
 
 /** The newest state stays open while an earlier one is shown, so that waiting edits are sent. */
-function useNewest({ stack, fetch }: StackAccess, id: string, attempt: number): OpenedSheet | null {
+function useNewest({ stack, fetch }: StackAccess, id: string, attempt: number, readOnlyReason: string | null): OpenedSheet | null {
   const [opened, setOpened] = useState<OpenedSheet | null>(null);
   useOpening(() => openSheet({ url: stack.url, spreadsheet: id, getToken: stack.getToken, fetch }), [stack, id], setOpened);
   useEffect(() => () => opened?.close(), [opened]);
   const { credentials } = useSession();
-  const last = useRef({ attempt, credentials });
-  // After a new sign-in, waiting edits are sent at once.
+  const now = [attempt, credentials, readOnlyReason];
+  const last = useRef(now);
+  // After a new sign-in, waiting edits are sent at once. What was unarchived can be edited at once.
   useEffect(() => {
-    if (last.current.attempt !== attempt || last.current.credentials !== credentials) opened?.refresh();
-    last.current = { attempt, credentials };
-  }, [opened, attempt, credentials]);
+    if (now.some((value, index) => value !== last.current[index])) opened?.refresh();
+    last.current = now;
+  }, [opened, ...now]);
   return opened;
 }
 

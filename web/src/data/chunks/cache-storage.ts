@@ -1,15 +1,15 @@
 /** Keeps objects in the browser's Cache Storage, by their hashes, up to a number of bytes. */
 
+import { CHUNK_CACHE } from "../forget-cells";
 import type { ObjectCache } from "./object-store";
 
-const CACHE_NAME = "cellar-chunks-1";
 const MAX_CACHED_BYTES = 64 * 2 ** 20;
 /** How much is removed at once, so that not each new object removes another one. */
 const KEPT_SHARE = 0.75;
 const SIZE_HEADER = "x-cellar-bytes";
 
 /** Returns undefined where there is no Cache Storage, such as in pages without HTTPS. */
-export function cacheStorage(name = CACHE_NAME, maxBytes = MAX_CACHED_BYTES): ObjectCache | undefined {
+export function cacheStorage(name = CHUNK_CACHE, maxBytes = MAX_CACHED_BYTES): ObjectCache | undefined {
   return typeof caches === "undefined" ? undefined : new StoredObjects(name, maxBytes);
 }
 

@@ -22,7 +22,8 @@ export { cacheStorage } from "./cache-storage";
 export { download } from "./download";
 export { FormatError, type ChunkPort, type ObjectCache };
 
-const MAX_TILES_IN_MEMORY = 48;
+/** A tile has up to 262,144 cells. */
+const MAX_TILES_IN_MEMORY = 12;
 const MAX_INDEXES_IN_MEMORY = 64;
 /** A window needs a list of parts, a part, a list of tiles and a tile; each level may need its moves before. */
 const MAX_ROUNDS = 160;
