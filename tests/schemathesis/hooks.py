@@ -30,6 +30,7 @@ OTHER_RULES = [
     "extends beyond the largest possible sheet",
     "^the parameter `sheet` is",  # The range is in another sheet.
     "the checkpoint is after the end of the feed",
+    "send the smaller number first",  # The first row or column is after the last one.
     "the cursor is invalid",  # The cells of the cursor are not in order, or not in the sheet.
     # The syntax of conditions and of regular expressions.
     "is not a condition: ",

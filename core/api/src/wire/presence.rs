@@ -43,12 +43,28 @@ pub struct Selection {
 /// A selection does not consist of cells that a sheet can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadSelection {
+    /// The selection has no row or no column.
     #[error(
         "the first {axis} is {first}, but the last one is {last}; send the smaller number first"
     )]
-    Backward { axis: &'static str, first: u32, last: u32 },
+    Backward {
+        /// `row` or `column`.
+        axis: &'static str,
+        /// First row or column.
+        first: u32,
+        /// Last row or column.
+        last: u32,
+    },
+    /// No sheet can have the last row or column.
     #[error("the last {axis} is {last}; it must be at most {max}, because {axis}s count from 0")]
-    Beyond { axis: &'static str, last: u32, max: u32 },
+    Beyond {
+        /// `row` or `column`.
+        axis: &'static str,
+        /// Last row or column.
+        last: u32,
+        /// Last possible row or column.
+        max: u32,
+    },
 }
 
 impl Selection {

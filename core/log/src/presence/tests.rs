@@ -1,4 +1,4 @@
-//! Tests of slots and of what is shown.
+//! Tests of the slots, and of who is shown to others.
 
 use super::*;
 
