@@ -122,12 +122,6 @@ function startRecovery({ api, store, scope, now, source }: Parts): () => void {
   };
 }
 
-/** Follows moves of rows and the selections of others. Returns a function that ends it. */
-function startFollowing(parts: Parts): () => void {
-  const started = laterParts().then(({ followOthers }) => followOthers(parts)).catch(() => null);
-  return () => void started.then((presence) => presence?.close());
-}
-
 /** Without the parts that follow the stream, the source polls. */
 function pokesOf(api: Api, random: Random, announce: (head: number) => boolean): HintSource {
   return {
@@ -172,14 +166,14 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const parts: Parts = { api, store, scope, random, now, source, live };
   const held = startOutbox(parts);
   const started = live.start();
-  const endFollowing = startFollowing(parts);
+  const following = laterParts().then(({ followOthers }) => followOthers(parts)).catch(() => null);
   const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
   const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
   await Promise.race(shown === undefined ? [started] : [started, shown]);
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();
-    endFollowing();
+    void following.then((presence) => presence?.close());
     void keeper?.then((kept) => kept?.end());
     source.close();
     live.close();

@@ -159,11 +159,6 @@ export class Source {
     this.live.wake();
   }
 
-  announce(selection: SheetRange | null): void {
-    this.selection = selection;
-    this.presence?.select(selection);
-  }
-
   close(): void {
     this.#endTexts();
     this.#loader.close();
