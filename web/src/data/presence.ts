@@ -172,10 +172,10 @@ export class Presence implements EntryWatcher {
   }
 
   #leave(): void {
-    if (this.#client === null) return;
+    const { api, isOnline } = this.parts.session;
+    if (this.#client === null || !isOnline) return;
     const body = { client_id: this.#client };
     this.#client = null;
-    const { api } = this.parts.session;
     // The server forgets the selection anyway, only later.
     api.once({ path: PATH, method: "PUT", body, keepalive: true, decode: () => true }).catch(() => undefined);
   }
