@@ -15,7 +15,7 @@ async function seen(sheet: SheetPage): Promise<string> {
   return sheet.grid.evaluate((element) => {
     const root = element.shadowRoot!;
     const [other, ...more] = [...root.querySelectorAll(".other")].filter((one) => one.checkVisibility());
-    if (!other) return "nobody";
+    if (!other) return "none";
     if (more.length > 0) return `${more.length + 1} selections`;
     const { right, bottom } = other.getBoundingClientRect();
     const at = (selector: string, isAt: (box: DOMRect) => boolean) =>
@@ -46,7 +46,7 @@ describeInBrowser("two people in a spreadsheet", (harness) => {
     await stack.cellar("rows", "insert", "2", "-s", spreadsheet);
     await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("C7");
     await ada.page.close();
-    await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("nobody");
+    await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("none");
     expect(await grace.grid.locator(".people").isVisible()).toBe(false);
   });
 
@@ -59,7 +59,7 @@ describeInBrowser("two people in a spreadsheet", (harness) => {
     const grace = await openAs(harness, "grace", spreadsheet);
     await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("A1");
     await ada.page.evaluate(() => (location.hash += "?at=0.1"));
-    await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("nobody");
+    await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("none");
     await ada.goTo("B5");
     await ada.page.goBack();
     await ada.grid.locator(".status", { hasText: "View only" }).waitFor({ state: "detached" });

@@ -80,7 +80,7 @@ describe.skipIf(!HAS_STACK)("presence on a real stack", { timeout: 30_000 }, () 
     await sees(grace, { ...at(8), rowCount: 3 });
     await stack.cellar("columns", "insert", "A", "-s", spreadsheet);
     await sees(grace, { ...at(8, 2), rowCount: 3 });
-    // A pending row of one's own moves what is shown, too.
+    // A pending row of this client also moves what is shown.
     grace.insertRows(0, 1);
     await sees(grace, { ...at(9, 2), rowCount: 3 });
     await support.settle(stack, spreadsheet, [ada, grace]);
@@ -123,7 +123,7 @@ describe.skipIf(!HAS_STACK)("presence on a real stack", { timeout: 30_000 }, () 
     expect(Date.now() - startMs).toBeGreaterThan(AGE_MS - 1_500);
   }, 60_000);
 
-  it("of viewers is shown, too", async () => {
+  it("also shows viewers", async () => {
     const spreadsheet = await stack.create("viewer");
     await stack.cellar("share", "ada", "--role", "viewer", "-s", spreadsheet);
     const [ada, owner] = [await open(spreadsheet, "ada"), await open(spreadsheet)];
