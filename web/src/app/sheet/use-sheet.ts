@@ -37,7 +37,7 @@ function useNewest({ stack, fetch }: StackAccess, id: string, attempt: number, r
   const { credentials } = useSession();
   const now = [attempt, credentials, readOnlyReason];
   const last = useRef(now);
-  // After a new sign-in, waiting edits are sent at once. What was unarchived can be edited at once.
+  // Waiting edits are sent at once after a new sign-in, and a spreadsheet can be edited at once when it is unarchived.
   useEffect(() => {
     if (now.some((value, index) => value !== last.current[index])) opened?.refresh();
     last.current = now;
