@@ -116,7 +116,8 @@ async fn a_client_too_many_is_not_shown() {
     }
     let last = client(PRESENCE_SLOTS);
     let shown = keys(&store.others(log(), client(0)).await.unwrap());
-    assert!(shown.len() + 1 == PRESENCE_SLOTS.try_into().unwrap() && !shown.contains(&last));
+    assert_eq!(shown.len() + 1, usize::try_from(PRESENCE_SLOTS).unwrap());
+    assert!(!shown.contains(&last));
     store.leave(log(), client(7)).await.unwrap();
     announce(&store, PRESENCE_SLOTS).await;
     let shown = keys(&store.others(log(), client(0)).await.unwrap());
