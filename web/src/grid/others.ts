@@ -40,6 +40,7 @@ export class Others {
   private readonly colors = new OtherColors();
   private source: SheetSource | null = null;
   private announced = "";
+  private hasDots = false;
   private others: readonly OtherSelection[] = [];
 
   constructor(
@@ -129,6 +130,9 @@ export class Others {
 
   /** Marks the tabs of the other sheets that others see. */
   private drawTabs(source: SheetSource, clients: ReadonlySet<string>): void {
+    // A spreadsheet may have many sheets, and this runs in each frame.
+    if (this.others.length === 0 && !this.hasDots) return;
+    this.hasDots = this.others.length > 0;
     for (const { sheet } of source.sheets) {
       const tab = tabOf(this.elements.tabs, sheet);
       const here = sheet === source.sheet ? [] : this.others.filter((other) => other.sheet === sheet);
