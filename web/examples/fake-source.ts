@@ -1,4 +1,4 @@
-import type { Cell, CellInput, Extent, LayoutShift, Range, SheetChange, SheetInfo, SheetSource, SheetStatus } from "../src/data/types";
+import type { Cell, CellInput, Extent, LayoutShift, Range, SheetChange, OtherSelection, SheetInfo, SheetRange, SheetSource, SheetStatus } from "../src/data/types";
 import { FakeSheet } from "./fake-sheet";
 
 const BLOCK_ROWS = 128;
@@ -10,6 +10,9 @@ export class FakeSource implements SheetSource {
   status: SheetStatus = { position: "0.4711", pending: 0, oldestPendingMs: null, isOnline: true, role: "editor", problem: null };
   /** Edits in the order in which they were made, for tests. */
   readonly log: string[] = [];
+  others: readonly OtherSelection[] = [];
+  /** What the grid reported as selected, for tests. */
+  readonly announced: (SheetRange | null)[] = [];
   private contents = [
     new FakeSheet(1, "Readings", { rows: 2 ** 30, columns: 12 }, true),
     new FakeSheet(2, "Empty", { rows: 0, columns: 0 }, false),
@@ -96,6 +99,16 @@ export class FakeSource implements SheetSource {
   setStatus(status: Partial<SheetStatus>): void {
     this.status = { ...this.status, ...status };
     this.emit({ kind: "status" });
+  }
+
+  announce(selection: SheetRange | null): void {
+    this.announced.push(selection);
+  }
+
+  /** Shows selections as those of other clients. */
+  setOthers(others: readonly OtherSelection[]): void {
+    this.others = others;
+    this.emit({ kind: "others" });
   }
 
   private shift(shift: LayoutShift): void {

@@ -2,7 +2,7 @@
 
 import { cellName } from "../base/sheet";
 import * as replies from "./decode-replies";
-import { Http, type HttpOptions } from "./http";
+import { Http, type HttpOptions, type HttpRequest } from "./http";
 import { MalformedReply } from "./decode";
 import { MAX_PAGES_PER_LOAD } from "./limits";
 import type { Range } from "./types";
@@ -97,6 +97,11 @@ export class Api {
     const request = { path: this.#path + path, body, decode, repeatable: false };
     const reply = await this.#http.send(signal === undefined ? request : { ...request, signal });
     return present(reply.body);
+  }
+
+  /** Sends a request that is not repeated. */
+  async once<T>(request: Omit<HttpRequest<T>, "repeatable">): Promise<T> {
+    return present((await this.#http.send({ ...request, path: this.#path + request.path, repeatable: false })).body);
   }
 
   async get<T>(

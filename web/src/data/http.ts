@@ -20,6 +20,10 @@ interface Target {
   path: string;
   query?: Record<string, string | number | undefined>;
   body?: unknown;
+  /** By default, POST for a request with a body, else GET. */
+  method?: string;
+  /** Whether the request outlives the page. */
+  keepalive?: boolean;
   headers?: Record<string, string>;
 }
 
@@ -104,7 +108,8 @@ export class Http {
     // Looked up at each call, so that a page can replace it, for example in tests.
     const send = this.#options.fetch ?? globalThis.fetch;
     return send(this.#urlOf(request), {
-      method: request.body === undefined ? "GET" : "POST",
+      method: request.method ?? (request.body === undefined ? "GET" : "POST"),
+      keepalive: request.keepalive ?? false,
       headers,
       signal,
       // The HTTP cache would answer with an old position, and with a reply of another user.

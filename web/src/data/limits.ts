@@ -44,3 +44,16 @@ export const MAX_PENDING_EDITS = 1_000;
 export const ABANDONED_AFTER_MS = 60_000;
 /** Looking for edits of closed tabs reads IndexedDB only, so it can be frequent. */
 export const RECOVERY_INTERVAL_MS = 5_000;
+
+/** The server shows a selection for this time after its announcement. */
+export const PRESENCE_AGE_MS = 45_000;
+/** With others, a selection that moves is announced, and those of others are read, at most this often. */
+export const PRESENCE_MS = 2_000;
+/** With others, a selection that does not move is announced again, so that it stays shown. */
+export const RENEW_MS = 40_000;
+export const ALONE_ANNOUNCE_MS = 30_000;
+/** The selections of others are read for this time after one has moved. */
+export const MOVED_MS = 60_000;
+export const MAX_PRESENCE_DELAY_MS = 300_000;
+/** Moves of rows and columns that are known, to find selections of earlier positions. */
+export const MAX_KNOWN_MOVES = 1_000;

@@ -173,18 +173,14 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const held = startOutbox(parts);
   if (options.firstCell !== undefined) source.readAhead(options.firstCell);
   const started = live.start();
-  laterParts().then(
-    ({ Moves, RecentEdits }) => {
-      [session.moves, session.recent] = [new Moves(session.view), new RecentEdits()];
-    },
-    () => undefined,
-  );
+  const following = laterParts().then(({ followOthers }) => followOthers(parts)).catch(() => null);
   const keeper = options.keepsCells === false ? null : startKeeper(parts, held).catch(() => null);
   const shown = keeper?.then((kept) => (kept?.isShown === true ? undefined : started));
   await Promise.race(shown === undefined ? [started] : [started, shown]);
   const endRecovery = startRecovery(parts);
   const end = () => {
     endRecovery();
+    void following.then((presence) => presence?.close());
     void keeper?.then((kept) => kept?.end());
     source.close();
     live.close();

@@ -33,12 +33,21 @@ export interface SessionEvents {
   cacheChanged(): void;
 }
 
+/** Follows the entries that are read. */
+export interface EntryWatcher {
+  /** Called for each entry, after it was applied. */
+  entry(entry: Entry, isOwn: boolean): void;
+  /** The state was loaded at a position, without the entries before it. */
+  reset(position: number): void;
+}
+
 export class Session {
   readonly view = new View();
   readonly history = new UndoHistory();
   readonly #own = new OwnEntries();
   /** Loaded later. Until then, any cell may be elsewhere after a move. */
   moves: Moves | null = null;
+  watcher: EntryWatcher | null = null;
   /** Loaded later. Until then, the edits of others have no name. */
   recent: RecentEdits | null = null;
   readonly #follower: Follower;
@@ -96,6 +105,7 @@ export class Session {
   restore(role: Role, fill: (canonical: CanonicalState) => void): boolean {
     if (this.isOpen || this.isRefused || this.#abort.signal.aborted) return false;
     fill(this.view.canonical);
+    this.watcher?.reset(this.view.canonical.position);
     this.role = role;
     this.isOpen = true;
     this.#showAll();
@@ -169,7 +179,10 @@ export class Session {
     const reply = await this.api.sheets(undefined, this.#abort.signal);
     const isContinued = await this.#continueStored(reply);
     const wasOpen = this.isOpen;
-    if (!isContinued) canonical.reset(reply);
+    if (!isContinued) {
+      canonical.reset(reply);
+      this.watcher?.reset(reply.position);
+    }
     [this.isOpen, this.isConfirmed, this.#mustReload] = [true, true, false];
     // The entries in between were not read, so pending edits cannot be placed any more.
     if (this.#mustRestart || (wasOpen && !isContinued)) await this.#restart();
@@ -221,6 +234,7 @@ export class Session {
     this.events.applied(entry);
     this.view.noteEntry(entry, ownership === "own");
     this.recent?.add(entry, ownership === "own");
+    this.watcher?.entry(entry, ownership === "own");
     for (const [id, position] of this.#answered) {
       if (position <= entry.position) this.#confirm(id);
     }

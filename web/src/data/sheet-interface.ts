@@ -28,6 +28,13 @@ export function sheetInterface(source: Source, { unsentEdits, end }: OpenerParts
     get names() {
       return view.canonical.names;
     },
+    get others() {
+      return source.presence?.others ?? [];
+    },
+    announce(selection) {
+      source.selection = selection;
+      source.presence?.select(selection);
+    },
     trace: (row, column) => source.trace(row, column),
     selectSheet: (sheet) => source.selectSheet(sheet),
     cellAt: (row, column) => view.cell(source.sheet, row, column),

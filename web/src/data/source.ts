@@ -13,12 +13,13 @@ import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader, type FirstCell } from "./loader";
 import { positionText } from "./position";
+import type { Presence } from "./presence";
 import type { RecentEdit } from "./recent-edits";
 import { pendingOf, type Session, type SessionEvents } from "./session";
 import { SpaceMap, transform } from "./space-map";
 import { changesTabs } from "./tabs";
 import { whenTextsChange } from "./text";
-import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetStatus } from "./types";
+import type { CellInput, CellTrace, Extent, Range, SheetChange, SheetInfo, SheetRange, SheetStatus } from "./types";
 import { clampRange, sourceRange, wantedBlocks } from "./window";
 import { operationToJson, type Operation } from "./wire";
 
@@ -32,6 +33,10 @@ interface SourceOptions {
 export class Source {
   readonly session: Session;
   live!: LiveUpdates;
+  /** Loaded later. */
+  presence: Presence | null = null;
+  /** What the user has selected, as the view reports it. */
+  selection: SheetRange | null = null;
   readonly #loader: Loader;
   readonly #endTexts: () => void;
   readonly #listeners = new Listeners();

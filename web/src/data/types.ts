@@ -57,6 +57,8 @@ export type SheetChange =
   /** Without a shift, any cell may be elsewhere. With one, views keep the row that the user looks at. */
   | ({ kind: "layout" } & Partial<LayoutShift>)
   | { kind: "sheets" }
+  /** Other selections of others are known. */
+  | { kind: "others" }
   | { kind: "status" };
 
 export interface SheetStatus {
@@ -98,6 +100,15 @@ export interface Mark extends SheetRange {
   label?: string;
 }
 
+/** The cells that another client has selected, where the source shows them. */
+export interface OtherSelection extends SheetRange {
+  /** Names the client, such as a tab of a browser. */
+  client: string;
+  author: string;
+  /** How often the client has moved its selection, as far as it was seen. */
+  moves: number;
+}
+
 export interface SheetSource {
   readonly sheets: readonly SheetInfo[];
   readonly sheet: number;
@@ -127,5 +138,9 @@ export interface SheetSource {
   redo(): Promise<string>;
   /** Finds the cells that a formula reads, and the formulas that read a cell. Absent if the source cannot. */
   trace?(row: number, column: number): Promise<CellTrace>;
+  /** What others have selected. Absent if the source does not know it. */
+  readonly others?: readonly OtherSelection[];
+  /** Shows others what the user has selected; null if the source is no longer shown. Without a call, `others` is empty. */
+  announce?(selection: SheetRange | null): void;
   close(): void;
 }

@@ -60,6 +60,7 @@ export class Controller extends ShownSheet<ControllerUi> {
   setSource(source: SheetSource | null): void {
     this.#unsubscribe?.();
     this.visit.forget();
+    this.source?.announce?.(null);
     this.source = source;
     this.dataVersion++;
     this.forget();

@@ -9,6 +9,7 @@ import type { FormulaPointerUi } from "./formula-pointer";
 import { Menu, type MenuItem } from "./menu";
 import { menuItems } from "./menu-items";
 import type { NoticeAction } from "./notice";
+import { Others } from "./others";
 import { TabActions } from "./tab-actions";
 import type { View } from "./view";
 
@@ -17,6 +18,8 @@ export interface PartsContext extends FieldContext, FormulaPointerUi {
   host: HTMLElement;
   tabs: HTMLElement;
   notice: HTMLElement;
+  overlay: HTMLElement;
+  status: HTMLElement;
   /** What was drawn last. */
   view(): View | null;
   notify(message: string, action?: NoticeAction): void;
@@ -26,6 +29,7 @@ export interface Created {
   clipboard: Clipboard;
   find: FindBar;
   formulas: FormulaAssist;
+  others: Others;
   tabActions: TabActions;
   /** Opens the menu of the cells at a place of the window. */
   openMenu(clientX: number, clientY: number): void;
@@ -56,6 +60,7 @@ export function createParts(context: PartsContext): Created {
     clipboard,
     find,
     formulas,
+    others: new Others(controller, context),
     tabActions: new TabActions(tabs, { source: () => controller.source, notify, confirm, openMenu: openMenuAt }),
     openMenu: (x, y) => open(menuItems(controller, clipboard, () => formulas.toggleTrace()), x, y, () => editor.focus()),
     fitColumn: (column) => fitColumn(column, context),

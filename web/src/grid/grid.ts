@@ -132,6 +132,8 @@ export class CellarGrid extends HTMLElement {
       barEvents: this.#barEvents,
       tabs: this.#tabs.element,
       notice: this.#notice.element,
+      overlay: this.#overlay.element,
+      status: this.#status.element,
       viewport: this.#scroller.viewport,
       hit: (x, y) => this.#pointer.hit(x, y),
       notify: (message, action) => this.#notify(message, action),
@@ -265,9 +267,11 @@ export class CellarGrid extends HTMLElement {
     this.#created?.formulas.draw(view);
     this.#status.draw(source.status, this.#later.parts?.summaryText(view.selection, source, view.visible) ?? "");
     this.#tabs.draw(source, this.#controller.canEdit);
+    this.#created?.others.draw(view);
     if (source.isLoaded(view.visible.firstRow, view.visible.firstColumn)) this.#later.prepare();
     if (this.#isSelectionChanged || this.#announcer.isDue(view.selection, source)) {
-      this.#announcer.announce(view.selection, source, this.#controller.size, this.#controller.marks.labelsAt(source.sheet, row, column));
+      const labels = this.#controller.marks.labelsAt(source.sheet, row, column).concat(this.#created?.others.labelsAt(source.sheet, row, column) ?? []);
+      this.#announcer.announce(view.selection, source, this.#controller.size, labels);
     }
     if (!this.#isSelectionChanged) return;
     this.#isSelectionChanged = false;

@@ -1,5 +1,28 @@
 /** Style of the parts that the first cells do not need. */
 export const LATER_STYLE = `
+:host { --cellar-other-0: #9a4d00; --cellar-other-1: #b3261e; --cellar-other-2: #b0126b; --cellar-other-3: #7a2fb0;
+  --cellar-other-4: #006b66; --cellar-other-5: #1b6e1f; --cellar-other-6: #5d6400; --cellar-other-7: #4d5661; }
+@media (prefers-color-scheme: dark) {
+  :host { --cellar-other-0: #f0a860; --cellar-other-1: #ff8f87; --cellar-other-2: #f58fc2; --cellar-other-3: #cf9cf5;
+    --cellar-other-4: #45d6b8; --cellar-other-5: #8fd46a; --cellar-other-6: #c9d160; --cellar-other-7: #b4bfca; }
+}
+@media (forced-colors: active) {
+  :host { --cellar-other-0: CanvasText; --cellar-other-1: CanvasText; --cellar-other-2: CanvasText; --cellar-other-3: CanvasText;
+    --cellar-other-4: CanvasText; --cellar-other-5: CanvasText; --cellar-other-6: CanvasText; --cellar-other-7: CanvasText; }
+  .other, .other-name { forced-color-adjust: none; }
+}
+.others { position: absolute; inset: 0; }
+.other { position: absolute; top: 0; left: 0; border: 2px solid var(--other); outline: 1px solid var(--cellar-background); outline-offset: -3px; }
+.other.wide::before { content: ""; position: absolute; inset: 0; background: var(--other); opacity: .1; }
+.other.own { outline: 2px solid var(--other); outline-offset: 0; }
+.other.cut { border-top-color: transparent; }
+.other-name { position: absolute; top: 0; left: 0; height: 15px; padding: 0 5px; overflow: hidden; font-size: 11px; line-height: 15px; white-space: nowrap; text-overflow: ellipsis;
+  background: var(--other); color: var(--cellar-background); opacity: 0; transition: opacity .3s; }
+.other-name.moved, .other-name.hovered { opacity: 1; }
+@media (prefers-reduced-motion: reduce) { .other-name { transition: none; } }
+@media (forced-colors: active) { .other-name { color: Canvas; } }
+.tabs .occupied::after { content: "●" / ""; margin-left: 6px; font-size: 9px; color: var(--other); }
+.people { color: var(--cellar-text); }
 .mark { --mark: var(--cellar-mark-0); border: 2px solid var(--mark); }
 .mark::before { content: ""; position: absolute; inset: 0; background: var(--mark); opacity: .16; }
 .mark.cut, .range.cut, .active-cell.cut, .spill.cut { border-top-color: transparent; }

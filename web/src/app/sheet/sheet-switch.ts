@@ -5,7 +5,7 @@
 
 import type { OpenedSheet } from "../../data/index";
 import { Listeners } from "../../data/listeners";
-import type { Range } from "../../data/types";
+import type { Range, SheetRange } from "../../data/types";
 
 export class SheetSwitch {
   /** What the grid and the panels get. */
@@ -13,6 +13,7 @@ export class SheetSwitch {
   readonly #listeners = new Listeners();
   #shown: OpenedSheet;
   #range: Range | null = null;
+  #selection: SheetRange | null = null;
   #readOnlyReason: string | null = null;
   #unsubscribe: () => void;
 
@@ -25,7 +26,11 @@ export class SheetSwitch {
       this.#range = range;
       this.#shown.request(range);
     };
-    const own: Partial<Record<PropertyKey, unknown>> = { subscribe, close, request };
+    const announce: OpenedSheet["announce"] = (selection) => {
+      this.#selection = selection;
+      this.#shown.announce?.(selection);
+    };
+    const own: Partial<Record<PropertyKey, unknown>> = { subscribe, close, request, announce };
     this.source = new Proxy(first, {
       get: (_, name) => own[name] ?? this.#read(name as keyof OpenedSheet),
     });
@@ -40,11 +45,13 @@ export class SheetSwitch {
     if (next === this.#shown) return;
     const { sheet } = this.#shown;
     this.#unsubscribe();
+    this.#shown.announce?.(null);
     this.#shown = next;
     if (next.sheets.some((info) => info.sheet === sheet)) next.selectSheet(sheet);
     this.#unsubscribe = next.subscribe((change) => this.#listeners.emit(change));
     // The grid asks again only when its view moves.
     if (this.#range !== null) next.request(this.#range);
+    next.announce?.(this.#selection);
     for (const kind of ["sheets", "layout", "status"] as const) this.#listeners.emit({ kind });
   }
 
