@@ -51,4 +51,13 @@ export const LATER_STYLE = `
 .menu button { display: block; width: 100%; text-align: left; }
 .menu button:hover, .menu button:focus { background: var(--cellar-header-selected); color: var(--cellar-text); }
 .menu button:disabled { color: var(--cellar-muted); opacity: .6; cursor: default; }
+@media (pointer: coarse) { .resize { width: 24px; } }
+.resize:hover, .resize.active { background: linear-gradient(var(--cellar-accent), var(--cellar-accent)) right / 3px 100% no-repeat; }
+.fill-handle::before { content: ""; position: absolute; inset: -5px; }
+@media (pointer: coarse) { .fill-handle::before { inset: -10px; } }
+@media (forced-colors: active) {
+  .mark { forced-color-adjust: none; background: none; }
+  .mark[class][class] { border: 3px double Highlight; }
+  .mark-label { --mark: Highlight; color: HighlightText; }
+}
 `;

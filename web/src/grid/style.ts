@@ -51,8 +51,6 @@ export const STYLE = `
 .corner { z-index: 3; }
 .column.selected, .row-header.selected { background: var(--cellar-header-selected); color: var(--cellar-text); }
 .resize { position: absolute; top: 0; right: 0; width: 8px; height: 100%; cursor: col-resize; touch-action: none; }
-@media (pointer: coarse) { .resize { width: 24px; } }
-.resize:hover, .resize.active { background: linear-gradient(var(--cellar-accent), var(--cellar-accent)) right / 3px 100% no-repeat; }
 .overlay { position: absolute; overflow: hidden; pointer-events: none; z-index: 1; }
 .range, .active-cell, .spill, .fill-preview { position: absolute; top: 0; left: 0; }
 .range { background: var(--cellar-selected); border: 1px solid var(--cellar-accent); }
@@ -62,8 +60,6 @@ export const STYLE = `
 .spill { border: 2px dotted var(--cellar-spill); }
 .fill-handle { position: absolute; top: 0; left: 0; width: 9px; height: 9px; background: var(--cellar-accent); border: 1px solid var(--cellar-background);
   cursor: crosshair; pointer-events: auto; touch-action: none; }
-.fill-handle::before { content: ""; position: absolute; inset: -5px; }
-@media (pointer: coarse) { .fill-handle::before { inset: -10px; } }
 .editor { position: absolute; top: 0; left: 0; margin: 0; padding: 1px 3px; border: 2px solid transparent; border-radius: 0; resize: none; overflow: hidden;
   background: transparent; color: transparent; caret-color: transparent; font: inherit; line-height: 18px; outline: none; pointer-events: none; white-space: pre-wrap; z-index: 2; }
 .editor.open { background: var(--cellar-background); color: inherit; caret-color: auto; border-color: var(--cellar-accent); pointer-events: auto; overflow: auto;
@@ -88,9 +84,7 @@ button:focus-visible { outline: 2px solid var(--cellar-accent); outline-offset: 
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) {
   .active-cell, .range, .fill-preview, .editor.open { border-color: Highlight; }
-  .range, .mark { forced-color-adjust: none; background: none; }
-  .mark[class][class] { border: 3px double Highlight; }
-  .mark-label { --mark: Highlight; color: HighlightText; }
+  .range { forced-color-adjust: none; background: none; }
   .fill-handle { background: Highlight; forced-color-adjust: none; }
   .column.selected, .row-header.selected, .tab-bar [aria-selected="true"] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
   .cell.stale { text-decoration: underline dotted; }

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e,k as f,l as g,m as h,n as i,o as j,p as k}from"./chunk-3I5PKLS7.js";import"./chunk-L4GSS33D.js";import"./chunk-BB4A66IU.js";export{a as CellKeeper,c as Moves,e as PokeStream,f as RecentEdits,b as continueClosedTab,d as openPastSheet,g as recoverAbandoned,k as redoLast,h as traceCell,j as undoLast,i as unsentEditsOf};
