@@ -131,7 +131,7 @@ async fn clients_see_each_other_until_they_leave() {
     let client_key = hexadecimal(&ClientKey::derive(&subject, "page").unwrap().0);
     let author = "alice".to_owned();
     let of_alice = PresenceView { client_key, author, selection: cell(3), seen_ms_ago: 1_500 };
-    assert_eq!(seen, [of_alice.clone()]);
+    assert_eq!(seen, std::slice::from_ref(&of_alice));
     // A second page of Alice is another client.
     let seen = alice.announce("other page", 5).await;
     assert_eq!(authors(&seen), ["bob", "alice"]);

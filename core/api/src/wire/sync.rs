@@ -179,7 +179,7 @@ pub enum PatchValue {
     Root {
         /// Position of the Snapshot entry.
         position: Position,
-        /// Hash of the root object of the snapshot. Load the spreadsheet to get a download URL.
+        /// Key of the root object of the snapshot. Load the spreadsheet to get a download URL.
         root: String,
     },
     /// Value of the key `head`: the base position and the incarnation for the next mutation.
