@@ -118,7 +118,7 @@ describe.skipIf(!CAN_TEST_PAGE)("the page for everyone", { timeout: 90_000 }, ()
     await other.locator("cellar-grid .cell", { hasText: "rent" }).waitFor();
     await typeInto(other, "A2", "power");
     await own.locator("cellar-grid .cell", { hasText: "power" }).waitFor();
-    const label = own.locator("cellar-grid").getByText("bob", { exact: true });
+    const label = own.locator("cellar-grid .mark-label").getByText("bob", { exact: true });
     await label.waitFor();
     await label.waitFor({ state: "hidden", timeout: 8_000 });
     await own.context().close();

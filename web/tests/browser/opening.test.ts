@@ -49,6 +49,6 @@ describeInBrowser("opening a link", (harness) => {
     await requests.answer();
     // The next requests are not answered, so that the cells need none of them.
     await new SheetPage(page).cell(text).waitFor();
-    expect(requests.sent.filter((request) => !/^(pokes|head)$/.test(request)).sort()).toEqual([cells, "details", "sheets"]);
+    expect(requests.sent.filter((request) => !/^(pokes|head|presence)$/.test(request)).sort()).toEqual([cells, "details", "sheets"]);
   });
 });

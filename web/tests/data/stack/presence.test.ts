@@ -7,12 +7,13 @@ const AGE_MS = 45_000;
 
 let stack: Stack;
 const opened: OpenedSheet[] = [];
-/** Requests for presence, as method and spreadsheet. */
+/** Answered requests for presence, as method and spreadsheet. */
 const requests: string[] = [];
 
 const countedFetch: typeof fetch = async (input, init) => {
+  const reply = await fetch(input, init);
   if (String(input).includes("/presence")) requests.push(`${init?.method} ${String(input).replace(/\?.*/, "").split("/").at(-2)}`);
-  return fetch(input, init);
+  return reply;
 };
 
 async function open(spreadsheet: string, subject?: string): Promise<OpenedSheet> {
