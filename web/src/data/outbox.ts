@@ -17,6 +17,10 @@ export class Outbox {
   #queue: StoredEdit[] = [];
   /** Edits that the storage of the browser has not accepted. */
   #unstored: StoredEdit[] = [];
+  /** Ends with the last write that has begun. */
+  #storing = Promise.resolve();
+  /** The write after it, which stores all edits that are made until then. */
+  #nextStoring: Promise<void> | null = null;
   #nextId = 1;
   #attemptedId = 0;
   #uncertainId = 0;
@@ -214,8 +218,17 @@ export class Outbox {
     clearTimeout(this.#timer);
   }
 
-  /** Stores what is not stored yet, in one transaction, so that the stored ids have no gap. */
-  async #storeEdits(): Promise<void> {
+  /** Stores what is not stored yet. A slow disk must not make each edit wait for all before it. */
+  #storeEdits(): Promise<void> {
+    this.#nextStoring ??= this.#storing.then(() => {
+      this.#nextStoring = null;
+      return (this.#storing = this.#storeAll());
+    });
+    return this.#nextStoring;
+  }
+
+  /** Stores all edits in one transaction, so that the stored ids have no gap. */
+  async #storeAll(): Promise<void> {
     const edits = [...this.#unstored];
     const isStored = await this.#tryStore(() => this.context.store.addEdits(edits, this.#clientRecord()));
     if (isStored) this.#unstored = this.#unstored.filter((edit) => !edits.includes(edit));

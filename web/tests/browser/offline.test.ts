@@ -44,7 +44,8 @@ describeInBrowser("edits without a server", (harness) => {
     await harness.stack.cellar("set", "-s", spreadsheet, "A1", "only for me");
     const sheet = new SheetPage(await openPage(harness, await harness.newContext(), spreadsheet));
     await sheet.cell("only for me").waitFor();
-    await expect.poll(() => storedText(sheet.page)).toContain("fullExtents");
+    // The page stores cells when it is idle.
+    await expect.poll(() => storedText(sheet.page), { timeout: 10_000 }).toContain("fullExtents");
     await sheet.page.goto(`${harness.pageUrl}/#/`);
     await sheet.page.getByRole("button", { name: "Sign out" }).click();
     await expect.poll(() => storedText(sheet.page)).not.toContain("fullExtents");

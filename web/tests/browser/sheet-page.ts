@@ -22,6 +22,16 @@ export class SheetPage {
     return this;
   }
 
+  /** Keeps the messages that the grid shows from now on. Returns a function that reads them. */
+  async keepMessages(): Promise<() => Promise<string[]>> {
+    const messages = await this.grid.evaluateHandle((grid) => {
+      const kept: string[] = [];
+      grid.addEventListener("cellar-notice", (event) => kept.push((event as CustomEvent<string>).detail));
+      return kept;
+    });
+    return () => messages.jsonValue();
+  }
+
   /** Selects a cell or range by the name box. */
   async goTo(address: string): Promise<void> {
     await this.grid.locator(".name-box").fill(address);

@@ -24,6 +24,8 @@ describeInBrowser("a tab that is killed", (harness) => {
       await killed.page.keyboard.press("Enter");
     }
     await expect.poll(async () => (await killed.status()).pending).toBeGreaterThan(EDITS / 2);
+    // An edit is stored before it is shown.
+    await expect.poll(() => killed.cells(), { timeout: 10_000 }).toEqual(EXPECTED);
     await harness.crash(killed.page);
     proxy.faults.plan = NO_FAULTS;
     await other.page.bringToFront();
