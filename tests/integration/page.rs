@@ -174,7 +174,7 @@ async fn only_browsers_get_the_page_and_only_its_files_exist() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_reads_chunks_from_the_bucket_and_other_pages_do_not() {
+async fn the_page_uses_the_bucket_and_other_pages_do_not() {
     let browser = Browser::start().await;
     let (blobs, _) = browser.cloud.blobs();
     let bytes: &[u8] = b"chunk";
@@ -199,7 +199,8 @@ async fn the_page_reads_chunks_from_the_bucket_and_other_pages_do_not() {
         assert_eq!(response.bytes().await.unwrap(), bytes);
         let asked = browser.http.request(Method::OPTIONS, &url).header(ORIGIN, origin);
         let asked = asked.header(ACCESS_CONTROL_REQUEST_METHOD, "PUT").send().await.unwrap();
-        assert_eq!(header(&asked, "access-control-allow-methods"), "GET");
+        assert_eq!(header(&asked, "access-control-allow-methods"), "GET,HEAD,PUT");
+        assert_eq!(header(&asked, "access-control-allow-origin"), allowed, "{origin}");
     }
 }
 
