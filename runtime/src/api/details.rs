@@ -107,7 +107,7 @@ fn require_role(
 
 /// Checks that a spreadsheet without a catalog entry has a log. Only operators can access such a
 /// spreadsheet.
-async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
+pub(super) async fn check_log_exists(state: &ApiState, log_id: LogId) -> Result<(), Failure> {
     state.logs().head(log_id, None).await?;
     Ok(())
 }

@@ -12,6 +12,7 @@ use cellar_log::presence::OtherClient;
 use serde::Deserialize;
 
 use super::auth::Caller;
+use super::details::check_log_exists;
 use super::extract::{JsonBody, Parameters, PathId};
 use super::reply::Failure;
 use super::state::ApiState;
@@ -92,7 +93,7 @@ fn presence_reply(others: Vec<OtherClient>) -> Json<PresenceReply> {
 /// and its listing is cached by the access check; only another one costs a read.
 async fn check_exists(state: &ApiState, caller: &Caller, log_id: LogId) -> Result<(), Failure> {
     if state.catalog().listing(&caller.principal, log_id).await?.is_none() {
-        state.logs().head(log_id, None).await?;
+        check_log_exists(state, log_id).await?;
     }
     Ok(())
 }

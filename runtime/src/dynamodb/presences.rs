@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use cellar_base::identity::LogId;
 use cellar_base::record::{Attribute, item_bytes};
-use cellar_base::table_attributes::{CLIENT, PARTITION_KEY, SEEN, SORT_KEY};
+use cellar_base::table_attributes::{CLIENT, SEEN, SORT_KEY};
 use cellar_engine::ports::{PortError, PresenceOutcome, Presences, ReadConsistency};
 use cellar_log::presence::{ShownTimes, StoredPresence};
 use cellar_log::records;
@@ -25,16 +25,9 @@ impl Presences for DynamoTables {
         log_id: LogId,
         consistency: ReadConsistency,
     ) -> Result<Vec<StoredPresence>, PortError> {
-        let partition = Attribute::Bytes(records::presence::partition(log_id));
         let query = self
-            .client
-            .query()
-            .table_name(&self.segment_table)
-            .consistent_read(consistency.is_strong())
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .key_condition_expression("#s = :s")
-            .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_sdk_value(partition));
+            .query_segment_partition(records::presence::partition(log_id))
+            .consistent_read(consistency.is_strong());
         let reply = self.capacity.count_reply(query.send().await)?;
         reply.items().iter().map(|item| decode_item(item, records::presence::decode)).collect()
     }

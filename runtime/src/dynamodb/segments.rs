@@ -2,6 +2,7 @@
 //! start a new segment of it.
 
 use async_trait::async_trait;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{CancellationReason, Put, ReturnConsumedCapacity, TransactWriteItem};
 use cellar_base::identity::LogId;
@@ -33,6 +34,17 @@ fn build_put_if_absent(table_name: &str, item: Item) -> Result<TransactWriteItem
 }
 
 impl DynamoTables {
+    /// Returns a query for the items of a partition of the Segment table.
+    pub(super) fn query_segment_partition(&self, partition: Vec<u8>) -> QueryFluentBuilder {
+        self.client
+            .query()
+            .table_name(&self.segment_table)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .key_condition_expression("#s = :s")
+            .expression_attribute_names("#s", PARTITION_KEY)
+            .expression_attribute_values(":s", to_sdk_value(Attribute::Bytes(partition)))
+    }
+
     async fn check_segment_exists(
         &self,
         log_id: LogId,
@@ -134,16 +146,9 @@ impl Segments for DynamoTables {
         limit: u8,
         consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
-        let partition = Attribute::Bytes(log_id.as_bytes().to_vec());
         let query = self
-            .client
-            .query()
-            .table_name(&self.segment_table)
+            .query_segment_partition(log_id.as_bytes().to_vec())
             .consistent_read(consistency.is_strong())
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .key_condition_expression("#s = :s")
-            .expression_attribute_names("#s", PARTITION_KEY)
-            .expression_attribute_values(":s", to_sdk_value(partition))
             .scan_index_forward(false)
             .limit(i32::from(limit));
         let reply = self.capacity.count_reply(query.send().await)?;
@@ -190,20 +195,14 @@ impl Segments for DynamoTables {
         after: Option<u64>,
         limit: u32,
     ) -> Result<ForkPage, PortError> {
-        let partition = Attribute::Bytes(records::fork::partition(source_log_id));
         let first_number = match after {
             Some(last_number) => last_number.saturating_add(1),
             None => 0,
         };
         let query = self
-            .client
-            .query()
-            .table_name(&self.segment_table)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .query_segment_partition(records::fork::partition(source_log_id))
             .key_condition_expression("#s = :s AND #n >= :n")
-            .expression_attribute_names("#s", PARTITION_KEY)
             .expression_attribute_names("#n", SORT_KEY)
-            .expression_attribute_values(":s", to_sdk_value(partition))
             .expression_attribute_values(":n", to_sdk_value(Attribute::Number(first_number)))
             .limit(to_sdk_limit(limit));
         let reply = self.capacity.count_reply(query.send().await)?;
