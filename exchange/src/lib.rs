@@ -33,7 +33,7 @@ mod xlsx_out;
 
 pub use block::{Block, BlockCell, BlockSize, LongBlockText};
 pub use cell_to_write::{CellToWrite, Spill};
-pub use csv::{CsvImport, CsvOptions, CsvWriter, NotAnEncoding, Survey, TextEncoding};
+pub use csv::{CsvImport, CsvOptions, CsvRow, CsvWriter, NotAnEncoding, Survey, TextEncoding};
 pub use error::{ReadError, WorkbookError, WriteError};
 pub use file_format::FileFormat;
 pub use import::{Import, ImportProgress, ImportStep, SheetStart};

@@ -12,7 +12,8 @@ use super::error::CliError;
 use super::output::{Output, count};
 use super::warnings;
 use crate::export::{
-    CsvExport, CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv, fetch_xlsx,
+    CsvExport, CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv,
+    fetch_csv_pages, fetch_xlsx, fetch_xlsx_pages,
 };
 use crate::text::escape;
 use crate::user_file::replaces_data;
@@ -118,12 +119,20 @@ async fn fetch_and_write_cells(
         Some(delimiter) => {
             let &args::Export { formulas, escape_formulas, .. } = args;
             let style = CsvStyle { delimiter, formulas, escape_formulas };
-            let csv = fetch_csv(spreadsheet, query, style, report_progress).await?;
+            let csv = if args.remote {
+                fetch_csv_pages(spreadsheet, query, style, report_progress).await?
+            } else {
+                fetch_csv(spreadsheet, query, style, report_progress).await?
+            };
             spinner.end();
             write_csv(csv, args)
         }
         None => {
-            let xlsx = fetch_xlsx(spreadsheet, query, report_progress).await?;
+            let xlsx = if args.remote {
+                fetch_xlsx_pages(spreadsheet, query, report_progress).await?
+            } else {
+                fetch_xlsx(spreadsheet, query, report_progress).await?
+            };
             spinner.end();
             write_xlsx(xlsx, args)
         }
@@ -302,6 +311,7 @@ mod tests {
                 sheet: None,
                 formulas: false,
                 escape_formulas: false,
+                remote: false,
                 force: false,
             })
         };

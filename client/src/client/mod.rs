@@ -105,6 +105,11 @@ impl CellsQuery {
         Self { at: Some(position), ..self }
     }
 
+    /// Whether all cells of a sheet are read at the newest position.
+    pub(crate) fn selects_newest_sheet(&self) -> bool {
+        self.at.is_none() && self.range.is_none() && self.cursor.is_none()
+    }
+
     /// Reads at the given position or a later one. For read-your-writes consistency, pass the
     /// position of your last write.
     #[must_use]

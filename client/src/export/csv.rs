@@ -3,15 +3,17 @@
 use std::io::Write;
 use std::path::Path;
 
-use cellar_api::wire::{CellAt, CellsReply};
-use cellar_exchange::{CellToWrite, CsvWriter, Spill};
-use cellar_sheet::cell::{Cell, Value};
+use cellar_base::position::Position;
+use cellar_exchange::CsvWriter;
+use cellar_sheet::operation::SheetId;
 
-use super::spool::RowSpool;
+use super::rows::{CellCounts, EncodedRows, RowEncoder};
+use super::spool::{RowSpool, SpooledRow};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, temporary_file_error, write_error,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, read_intact_snapshot, write_error,
     write_output_file,
 };
+use crate::reader::{Reader, SheetPart, StoredBand};
 use crate::{CellsQuery, Spreadsheet};
 
 /// Options for writing CSV.
@@ -32,18 +34,28 @@ impl Default for CsvStyle {
     }
 }
 
-/// The cells of a sheet at one position, stored in a temporary file.
+/// The cells of a sheet at one position, in memory or in a temporary file.
 #[derive(Debug)]
 pub struct CsvExport {
     spool: RowSpool,
     style: CsvStyle,
-    warning_counts: WarningCounts,
-    /// The cells were removed, but the page still describes the sheet and the position.
-    last_page: CellsReply,
+    source: ExportSource,
 }
 
-/// Reads all cells of a sheet at one position and stores them in a temporary file. `query` selects
-/// the sheet. `report_progress` is called with the number of cells read so far.
+/// What was exported.
+#[derive(Debug)]
+struct ExportSource {
+    sheet: SheetId,
+    name: String,
+    position: Position,
+    incarnation: u32,
+}
+
+/// Reads all cells of a sheet at one position, in memory or in a temporary file. `query` selects the
+/// sheet. `report_progress` is called with the number of cells read so far.
+///
+/// The cells of the newest position are read from the chunks of the snapshot, those of an earlier
+/// position or of a range from the server.
 ///
 /// # Errors
 ///
@@ -52,22 +64,79 @@ pub async fn fetch_csv(
     spreadsheet: &Spreadsheet,
     query: CellsQuery,
     style: CsvStyle,
+    report_progress: impl FnMut(u64),
+) -> Result<CsvExport, ExportError> {
+    if query.selects_newest_sheet() {
+        fetch_chunks(spreadsheet, query, style, report_progress).await
+    } else {
+        fetch_csv_pages(spreadsheet, query, style, report_progress).await
+    }
+}
+
+/// Reads all cells of a sheet like [`fetch_csv`], but always from the server.
+///
+/// # Errors
+///
+/// Returns an [`ExportError`] if a request fails or the temporary file cannot be written.
+pub async fn fetch_csv_pages(
+    spreadsheet: &Spreadsheet,
+    query: CellsQuery,
+    style: CsvStyle,
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
-    let mut spool = RowSpool::new().map_err(temporary_file_error)?;
-    let mut warning_counts = WarningCounts::default();
+    let (mut spool, mut encoder) = (RowSpool::new(), RowEncoder::new(style));
     let mut pages = spreadsheet.cell_pages(query);
-    let mut last_page = None;
-    while let Some(mut page) = pages.try_next().await? {
-        add_page(&mut spool, &mut warning_counts, &page, style)?;
-        report_progress(spool.cell_count());
-        page.cells.clear();
-        last_page = Some(page);
+    let mut source = None;
+    while let Some(page) = pages.try_next().await? {
+        encoder.push_displayed(&page.cells)?;
+        spool.append(&encoder.take_complete_rows())?;
+        report_progress(spool.counts().cells);
+        let (position, incarnation) = (page.position, page.incarnation);
+        source = Some(ExportSource { sheet: page.sheet, name: page.name, position, incarnation });
     }
-    let Some(last_page) = last_page else {
-        return Err(ExportError::Pages { why: "the response has no pages" });
+    spool.append(&encoder.finish())?;
+    let source = source.ok_or(ExportError::Pages { why: "the response has no pages" })?;
+    Ok(CsvExport { spool, style, source })
+}
+
+async fn fetch_chunks(
+    spreadsheet: &Spreadsheet,
+    query: CellsQuery,
+    style: CsvStyle,
+    mut report_progress: impl FnMut(u64),
+) -> Result<CsvExport, ExportError> {
+    let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
+    let read = async |reader: &mut Reader| {
+        read_chunks(reader, query.sheet.as_deref(), style, &mut report_progress).await
     };
-    Ok(CsvExport { spool, style, warning_counts, last_page })
+    read_intact_snapshot(&mut reader, read).await
+}
+
+async fn read_chunks(
+    reader: &mut Reader,
+    sheet_name: Option<&str>,
+    style: CsvStyle,
+    mut report_progress: impl FnMut(u64),
+) -> Result<CsvExport, ExportError> {
+    let mut spool = RowSpool::new();
+    let store = |part: SheetPart<Result<EncodedRows, ExportError>>| {
+        let rows = match part {
+            SheetPart::Encoded(rows) => rows?,
+            SheetPart::Displayed(cells) => {
+                let mut encoder = RowEncoder::new(style);
+                encoder.push_displayed(&cells)?;
+                encoder.finish()
+            }
+        };
+        spool.append(&rows)?;
+        report_progress(spool.counts().cells);
+        Ok::<(), ExportError>(())
+    };
+    let encode = move |band: &StoredBand<'_>| RowEncoder::encode_band(style, band);
+    let read = reader.read_sheet(sheet_name, encode, store).await?;
+    let (position, incarnation) = (reader.position(), reader.incarnation());
+    let source = ExportSource { sheet: read.sheet, name: read.name, position, incarnation };
+    Ok(CsvExport { spool, style, source })
 }
 
 impl Spreadsheet {
@@ -82,58 +151,6 @@ impl Spreadsheet {
         let export = fetch_csv(self, CellsQuery::default(), CsvStyle::default(), |_| {}).await?;
         let replace = false;
         export.write_file(path.as_ref(), replace)
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct WarningCounts {
-    formulas: u64,
-    stale_formulas: u64,
-    formula_like_texts: u64,
-}
-
-/// Texts that start with one of these characters are interpreted as formulas by some programs.
-const FORMULA_PREFIXES: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
-
-fn add_page(
-    spool: &mut RowSpool,
-    warning_counts: &mut WarningCounts,
-    page: &CellsReply,
-    style: CsvStyle,
-) -> Result<(), ExportError> {
-    for CellAt { row, column, cell, stale, .. } in &page.cells {
-        if cell.formula.is_some() {
-            warning_counts.formulas += 1;
-        }
-        warning_counts.stale_formulas += u64::from(*stale && !style.formulas);
-        let field = Field::of_cell(cell, style);
-        if field.is_formula_like {
-            warning_counts.formula_like_texts += 1;
-        }
-        spool.add_cell(*row, *column, field.text)?;
-    }
-    Ok(())
-}
-
-struct Field {
-    text: String,
-    is_formula_like: bool,
-}
-
-impl Field {
-    fn of_cell(cell: &Cell, style: CsvStyle) -> Self {
-        if style.formulas
-            && let Some(formula) = &cell.formula
-        {
-            return Self { text: formula.clone(), is_formula_like: false };
-        }
-        let text = cell.text();
-        let is_formula_like =
-            matches!(cell.value, Value::Text(_)) && text.starts_with(FORMULA_PREFIXES);
-        if is_formula_like && style.escape_formulas {
-            return Self { text: format!("'{text}"), is_formula_like: false };
-        }
-        Self { text, is_formula_like }
     }
 }
 
@@ -159,74 +176,41 @@ impl CsvExport {
     }
 
     fn write(self, target: impl Write, path: &Path) -> Result<Exported, ExportError> {
-        let Self { spool, style, warning_counts, last_page } = self;
-        let (rows, columns, cells) = (spool.row_count(), spool.column_count(), spool.cell_count());
+        let Self { spool, style, source } = self;
+        let counts = *spool.counts();
+        let CellCounts { rows, columns, .. } = counts;
         if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
             return Err(ExportError::TooManyFields { rows, columns });
         }
-        let fields_per_row = u32::try_from(columns).unwrap_or(u32::MAX);
-        // The temporary file contains only texts. Formulas were already converted by
-        // `Field::of_cell`.
-        let write_formulas = false;
-        let mut writer = CsvWriter::new(target, style.delimiter, fields_per_row, write_formulas);
-        write_rows(&mut writer, spool, path)?;
+        let field_count = u32::try_from(columns).unwrap_or(u32::MAX);
+        let mut writer = CsvWriter::new(target, style.delimiter, field_count);
+        spool.for_each_row(|SpooledRow { row, field_count, csv }| {
+            writer.write_row(*row, *field_count, csv).map_err(|error| write_error(path, error))
+        })?;
         let finish_result = writer.finish().and_then(|mut target| Ok(target.flush()?));
         finish_result.map_err(|error| write_error(path, error))?;
-        let CellsReply { sheet, name, position, incarnation, .. } = last_page;
-        let WarningCounts { formulas, stale_formulas, formula_like_texts } = warning_counts;
+        let ExportSource { sheet, name, position, incarnation } = source;
         let sheets = vec![ExportedSheet {
             sheet,
             name,
             rows,
             columns,
-            cells,
-            formulas,
-            stale_formulas,
-            formula_like_texts,
+            cells: counts.cells,
+            formulas: counts.formulas,
+            stale_formulas: counts.stale_formulas,
+            formula_like_texts: counts.formula_like_texts,
         }];
         Ok(Exported { position, incarnation, sheets, names: 0, omitted_names: 0 })
     }
 }
 
-fn write_rows<W: Write>(
-    writer: &mut CsvWriter<W>,
-    spool: RowSpool,
-    path: &Path,
-) -> Result<(), ExportError> {
-    for row_result in spool.into_rows().map_err(temporary_file_error)? {
-        let row = row_result.map_err(temporary_file_error)?;
-        for (column, text) in row.fields {
-            let value = Value::Text(text);
-            let cell =
-                CellToWrite { value: &value, formula: None, format: None, spill: Spill::None };
-            writer.write_cell(row.row, column, &cell).map_err(|error| write_error(path, error))?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use cellar_base::position::Position;
+    use cellar_api::wire::CellAt;
     use cellar_exchange::{CsvImport, CsvOptions, Import as _, ImportStep};
-    use cellar_sheet::metadata::Extent;
-    use cellar_sheet::operation::SheetId;
+    use cellar_sheet::cell::{Cell, Value};
 
     use super::*;
-
-    fn page(cells: Vec<CellAt>) -> CellsReply {
-        CellsReply {
-            sheet: SheetId::FIRST,
-            name: "Sheet1".into(),
-            position: Position::FIRST,
-            incarnation: 1,
-            extent: Extent::default(),
-            formats: Vec::new(),
-            formats_truncated: false,
-            cells,
-            next: None,
-        }
-    }
 
     fn text(row: u32, column: u32, text: &str) -> CellAt {
         let value = if text.is_empty() { Value::Empty } else { Value::Text(text.into()) };
@@ -234,11 +218,15 @@ mod tests {
     }
 
     fn fetched_in(style: CsvStyle, pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {
-        let (mut spool, mut warning_counts) = (RowSpool::new().unwrap(), WarningCounts::default());
+        let (mut spool, mut encoder) = (RowSpool::new(), RowEncoder::new(style));
         for cells in pages {
-            add_page(&mut spool, &mut warning_counts, &page(cells), style)?;
+            encoder.push_displayed(&cells)?;
+            spool.append(&encoder.take_complete_rows())?;
         }
-        Ok(CsvExport { spool, style, warning_counts, last_page: page(Vec::new()) })
+        spool.append(&encoder.finish())?;
+        let (sheet, name) = (SheetId::FIRST, "Sheet1".to_owned());
+        let source = ExportSource { sheet, name, position: Position::FIRST, incarnation: 1 };
+        Ok(CsvExport { spool, style, source })
     }
 
     fn fetched(pages: Vec<Vec<CellAt>>) -> Result<CsvExport, ExportError> {

@@ -1,10 +1,11 @@
 //! Exports the cells at one position to files of other programs.
 //!
-//! All cells are first stored in a temporary file, and then the output file is written atomically.
-//! For CSV, the temporary file contains rows, because the number of columns is not known before all
-//! cells were read. For XLSX, the temporary file already has the output format.
+//! All cells are read first, and then the output file is written atomically. For CSV, `spool` keeps
+//! the `rows`, because the number of columns is not known before all cells were read. For XLSX, a
+//! temporary file already has the output format.
 
 mod csv;
+mod rows;
 mod spool;
 mod xlsx;
 
@@ -12,14 +13,16 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
 
-pub use csv::{CsvExport, CsvStyle, fetch_csv};
-pub use xlsx::{XlsxExport, fetch_xlsx};
+pub use csv::{CsvExport, CsvStyle, fetch_csv, fetch_csv_pages};
+pub use xlsx::{XlsxExport, fetch_xlsx, fetch_xlsx_pages};
 
 use crate::ClientError;
+use crate::reader::{Reader, ReaderError};
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
 
@@ -34,6 +37,9 @@ pub enum ExportError {
     /// A request failed.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// The snapshot or the entries after it cannot be read.
+    #[error(transparent)]
+    Reader(ReaderError),
     /// The file already exists and must not be overwritten.
     #[error("{} already exists", path.display())]
     Exists {
@@ -71,6 +77,15 @@ pub enum ExportError {
         /// Description of the inconsistency.
         why: &'static str,
     },
+}
+
+impl From<ReaderError> for ExportError {
+    fn from(error: ReaderError) -> Self {
+        match error {
+            ReaderError::Client(error) => Self::Client(error),
+            error => Self::Reader(error),
+        }
+    }
 }
 
 /// Result of an export.
@@ -112,6 +127,24 @@ pub struct ExportedSheet {
     pub stale_formulas: u64,
     /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
+}
+
+/// Calls `read` again, from the start, if a newer snapshot has replaced one with a missing object.
+async fn read_intact_snapshot<T>(
+    reader: &mut Reader,
+    mut read: impl AsyncFnMut(&mut Reader) -> Result<T, ExportError>,
+) -> Result<T, ExportError> {
+    let mut attempts_left = MAX_READ_BEGINNINGS;
+    loop {
+        attempts_left -= 1;
+        match read(reader).await {
+            Err(ExportError::Reader(error))
+                if error.unreadable_object().is_some()
+                    && attempts_left > 0
+                    && reader.switch_to_newest_root().await? => {}
+            result => return result,
+        }
+    }
 }
 
 fn write_output_file<T>(

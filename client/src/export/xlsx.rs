@@ -3,17 +3,19 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use cellar_api::{
-    wire::CellAt, wire::CellsReply, wire::NameView, wire::SheetView, wire::SheetsReply,
-};
+use cellar_api::{wire::CellAt, wire::NameView, wire::SheetView, wire::SheetsReply};
 use cellar_base::position::Position;
 use cellar_exchange::{CellToWrite, EXCEL_COLUMNS, EXCEL_ROWS, Spill, WriteError, XlsxWriter};
 use cellar_sheet::a1::{CellName, Range};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{Extent, SheetNumbers, Tabs};
 use cellar_sheet::operation::{SetName, SheetId};
+use cellar_snapshot::cells::visible_cells;
 
-use super::{ExportError, Exported, ExportedSheet, write_error, write_output_file};
+use super::{
+    ExportError, Exported, ExportedSheet, read_intact_snapshot, write_error, write_output_file,
+};
+use crate::reader::{Reader, SheetPart, StoredBand};
 use crate::sheet_deletion::find_sheet;
 use crate::{CellsQuery, Spreadsheet};
 
@@ -29,10 +31,33 @@ pub struct XlsxExport {
 /// only the cells of this sheet are read. `report_progress` is called with the number of cells read
 /// so far.
 ///
+/// The cells of the newest position are read from the chunks of the snapshot, those of an earlier
+/// position from the server.
+///
 /// # Errors
 ///
 /// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
 pub async fn fetch_xlsx(
+    spreadsheet: &Spreadsheet,
+    query: CellsQuery,
+    mut report_progress: impl FnMut(u64),
+) -> Result<XlsxExport, ExportError> {
+    if !query.selects_newest_sheet() {
+        return fetch_xlsx_pages(spreadsheet, query, report_progress).await;
+    }
+    let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
+    let read = async |reader: &mut Reader| {
+        read_chunks(spreadsheet, reader, query.sheet.as_deref(), &mut report_progress).await
+    };
+    read_intact_snapshot(&mut reader, read).await
+}
+
+/// Reads all cells like [`fetch_xlsx`], but always from the server.
+///
+/// # Errors
+///
+/// Returns an [`ExportError`] if a request fails or a temporary file cannot be written.
+pub async fn fetch_xlsx_pages(
     spreadsheet: &Spreadsheet,
     query: CellsQuery,
     mut report_progress: impl FnMut(u64),
@@ -46,12 +71,38 @@ pub async fn fetch_xlsx(
             CellsQuery { sheet: Some(name), at: Some(position), ..CellsQuery::default() };
         let mut pages = spreadsheet.cell_pages(sheet_query);
         while let Some(page) = pages.try_next().await? {
-            export.add_page(&page)?;
+            export.add_cells(&page.cells)?;
             report_progress(export.cell_count());
         }
     }
     export.add_names(&reply);
     Ok(export)
+}
+
+async fn read_chunks(
+    spreadsheet: &Spreadsheet,
+    reader: &mut Reader,
+    selected_sheet: Option<&str>,
+    mut report_progress: impl FnMut(u64),
+) -> Result<XlsxExport, ExportError> {
+    let reply = spreadsheet.request_sheets(Some(reader.position()), None).await?;
+    let mut export = XlsxExport::new(reader.position(), reader.incarnation())?;
+    for SheetView { sheet, name, .. } in selected_sheets(&reply, selected_sheet) {
+        export.start_sheet(sheet, &name)?;
+        let add = |part: SheetPart<Vec<CellAt>>| {
+            let (SheetPart::Encoded(cells) | SheetPart::Displayed(cells)) = part;
+            export.add_cells(&cells)?;
+            report_progress(export.cell_count());
+            Ok::<(), ExportError>(())
+        };
+        reader.read_sheet(Some(&name), displayed_cells, add).await?;
+    }
+    export.add_names(&reply);
+    Ok(export)
+}
+
+fn displayed_cells(band: &StoredBand<'_>) -> Vec<CellAt> {
+    visible_cells(band.tile, band.formats).into_iter().map(CellAt::from).collect()
 }
 
 /// The given name is returned even if no sheet has this name, so that the server's error is
@@ -105,9 +156,9 @@ impl XlsxExport {
         Ok(())
     }
 
-    fn add_page(&mut self, page: &CellsReply) -> Result<(), ExportError> {
+    fn add_cells(&mut self, cells: &[CellAt]) -> Result<(), ExportError> {
         let Some(sheet) = self.exported.sheets.last_mut() else { return Ok(()) };
-        for shown in &page.cells {
+        for shown in cells {
             let CellAt { row, column, cell, stale, .. } = shown;
             let out_cell = CellToWrite {
                 value: &cell.value,

@@ -6,9 +6,11 @@
 //!
 //! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
 //! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
-//! module adds network and disk access: `opened` opens a spreadsheet, `window` reads a rectangle in
-//! bands, `dependents` searches formulas, `objects` loads missing objects and `cache` stores them.
+//! module adds network and disk access: `opened` opens a spreadsheet, `window` reads a rectangle and
+//! `whole_sheet` all cells of a sheet, both in `bands`, `dependents` searches formulas, `objects`
+//! loads missing objects and `cache` stores them.
 
+mod bands;
 mod cache;
 mod calculate;
 mod dependents;
@@ -17,12 +19,14 @@ mod objects;
 mod opened;
 mod spills;
 mod trace;
+mod whole_sheet;
 mod window;
 
 pub use cache::ChunkCache;
 pub(crate) use cache::FOLDER as CHUNKS_FOLDER;
 pub use error::ReaderError;
 pub use trace::{Trace, TracedFormula};
+pub(crate) use whole_sheet::{SheetPart, StoredBand};
 
 use std::sync::Arc;
 
@@ -45,7 +49,7 @@ pub(crate) use opened::{
 /// has replaced it. In this case, the reader switches to the newest position.
 #[derive(Debug)]
 pub struct Reader {
-    source: SnapshotSource,
+    source: Arc<SnapshotSource>,
     state: ReadableState,
 }
 
@@ -61,9 +65,25 @@ impl Reader {
         min_position: Option<Position>,
         cache: Option<Arc<ChunkCache>>,
     ) -> Result<Self, ReaderError> {
-        let source = SnapshotSource::new(spreadsheet, cache);
+        Self::open_source(SnapshotSource::new(spreadsheet, cache), min_position).await
+    }
+
+    /// Opens a spreadsheet for [`Reader::read_sheet`]. Objects in the client's folder are read from
+    /// there, but no others are stored.
+    pub(crate) async fn open_whole(
+        spreadsheet: &Spreadsheet,
+        min_position: Option<Position>,
+    ) -> Result<Self, ReaderError> {
+        let source = SnapshotSource::read_only(spreadsheet.clone(), spreadsheet.cache());
+        Self::open_source(source, min_position).await
+    }
+
+    async fn open_source(
+        source: SnapshotSource,
+        min_position: Option<Position>,
+    ) -> Result<Self, ReaderError> {
         let state = ReadableState::load(&source, min_position).await?;
-        Ok(Self { source, state })
+        Ok(Self { source: Arc::new(source), state })
     }
 
     /// Returns the position at which cells are read.
@@ -109,7 +129,7 @@ impl Reader {
 
     /// Loads the newest state. If it has another snapshot root, switches to the newest state and
     /// returns `true`. Otherwise, returns `false`.
-    async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
+    pub(crate) async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
         let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
         let has_new_root = newest.root != self.state.root;
         if has_new_root {
@@ -127,10 +147,13 @@ impl Spreadsheet {
     ///
     /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
     pub async fn reader(&self) -> Result<Reader, ReaderError> {
-        // Without a folder, snapshot objects are not cached on disk.
+        Reader::open(self.clone(), None, self.cache()).await
+    }
+
+    /// Without a folder, snapshot objects are not cached on disk.
+    fn cache(&self) -> Option<Arc<ChunkCache>> {
         let folder = self.client().folder().ok();
-        let cache = folder.map(|folder| Arc::new(ChunkCache::new(folder)));
-        Reader::open(self.clone(), None, cache).await
+        folder.map(|folder| Arc::new(ChunkCache::new(folder)))
     }
 }
 
@@ -142,10 +165,7 @@ impl ReadableState {
         sheet_name: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let Some(header) = self.sheet_header(sheet_name, rectangle) else {
-            let message = format!("sheet `{}` does not exist", sheet_name.unwrap_or_default());
-            return Err(ReaderError::from_problem(ProblemKind::SheetNotFound, message));
-        };
+        let header = self.sheet_header(sheet_name, rectangle)?;
         let cells = self.nonblank_cells(source, header.sheet, rectangle).await?;
         let extent = self.calculation.used_range(header.sheet, header.extent);
         Ok(CellsReply {
@@ -161,7 +181,22 @@ impl ReadableState {
         })
     }
 
-    fn sheet_header(&self, sheet_name: Option<&str>, rectangle: Rectangle) -> Option<SheetHeader> {
+    fn sheet_header(
+        &self,
+        sheet_name: Option<&str>,
+        rectangle: Rectangle,
+    ) -> Result<SheetHeader, ReaderError> {
+        self.find_sheet_header(sheet_name, rectangle).ok_or_else(|| {
+            let message = format!("sheet `{}` does not exist", sheet_name.unwrap_or_default());
+            ReaderError::from_problem(ProblemKind::SheetNotFound, message)
+        })
+    }
+
+    fn find_sheet_header(
+        &self,
+        sheet_name: Option<&str>,
+        rectangle: Rectangle,
+    ) -> Option<SheetHeader> {
         let tabs = &self.metadata.tabs;
         let sheet = match sheet_name {
             None => *tabs.order().first()?,

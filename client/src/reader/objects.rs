@@ -30,11 +30,17 @@ pub(crate) struct SnapshotSource {
     /// loaded.
     family: OnceLock<LogId>,
     cache: Option<Arc<ChunkCache>>,
+    stores_in_cache: bool,
 }
 
 impl SnapshotSource {
     pub(crate) fn new(spreadsheet: Spreadsheet, cache: Option<Arc<ChunkCache>>) -> Self {
-        Self { spreadsheet, family: OnceLock::new(), cache }
+        Self { spreadsheet, family: OnceLock::new(), cache, stores_in_cache: true }
+    }
+
+    /// Does not store objects in the cache. A whole sheet would evict everything else.
+    pub(crate) fn read_only(spreadsheet: Spreadsheet, cache: Option<Arc<ChunkCache>>) -> Self {
+        Self { stores_in_cache: false, ..Self::new(spreadsheet, cache) }
     }
 
     pub(super) fn log(&self) -> LogId {
@@ -261,7 +267,7 @@ impl SnapshotSource {
     }
 
     fn store_in_cache(&self, name: &CacheName, stored: &[u8]) {
-        if let Some(cache) = self.cache.as_deref() {
+        if let Some(cache) = self.cache.as_deref().filter(|_| self.stores_in_cache) {
             cache.insert(name, stored);
         }
     }

@@ -13,6 +13,7 @@ mod input;
 mod options;
 mod read;
 mod records;
+mod row;
 mod scanner;
 mod survey;
 #[cfg(test)]
@@ -22,5 +23,6 @@ mod write;
 pub use encoding::{NotAnEncoding, TextEncoding};
 pub use options::CsvOptions;
 pub use read::CsvImport;
+pub use row::CsvRow;
 pub use survey::Survey;
 pub use write::CsvWriter;

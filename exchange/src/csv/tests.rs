@@ -8,8 +8,8 @@ use cellar_base::limits::{
 };
 use cellar_sheet::cell::{GENERAL, Value, display};
 
-use super::{CsvImport, CsvOptions, CsvWriter, Survey};
-use crate::{BlockSize, CellToWrite, ColumnKind, Import, ImportStep, ReadError, Source, Spill};
+use super::{CsvImport, CsvOptions, CsvRow, CsvWriter, Survey};
+use crate::{BlockSize, ColumnKind, Import, ImportStep, ReadError, Source};
 
 mod encodings;
 mod properties;
@@ -422,14 +422,14 @@ fn a_survey_can_be_stopped() {
 
 fn written(rows: &[Vec<String>]) -> Vec<u8> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let mut writer = CsvWriter::new(Vec::new(), b',', u32::try_from(columns).unwrap(), false);
+    let mut writer = CsvWriter::new(Vec::new(), b',', u32::try_from(columns).unwrap());
+    let mut encoded_row = CsvRow::new(b',');
     for (row, texts) in (0..).zip(rows) {
+        encoded_row.start(row);
         for (column, text) in (0..).zip(texts) {
-            let value = Value::Text(text.clone());
-            let cell =
-                CellToWrite { value: &value, formula: None, format: None, spill: Spill::None };
-            writer.write_cell(row, column, &cell).unwrap();
+            encoded_row.push_field(column, text).unwrap();
         }
+        writer.write_row(row, encoded_row.field_count(), encoded_row.encoded()).unwrap();
     }
     writer.finish().unwrap()
 }
@@ -445,21 +445,30 @@ fn a_first_cell_may_look_like_the_mark_of_another_file() {
 }
 
 #[test]
-fn what_is_written() {
-    let number = Value::Number(2.5);
-    let cell = CellToWrite {
-        value: &number,
-        formula: Some("=5/2"),
-        format: Some("0.00"),
-        spill: Spill::None,
+fn rows_and_fields_that_are_skipped_are_blank() {
+    let mut writer = CsvWriter::new(Vec::new(), b';', 3);
+    let mut row = CsvRow::new(b';');
+    let mut write = |writer: &mut CsvWriter<Vec<u8>>, number, column| {
+        row.start(number);
+        row.push_field(column, "x").unwrap();
+        assert!(row.push_field(column, "again").is_err());
+        writer.write_row(row.row(), row.field_count(), row.encoded())
     };
-    for (formulas, expected) in [(false, "2.50"), (true, "=5/2")] {
-        let mut writer = CsvWriter::new(Vec::new(), b';', 3, formulas);
-        writer.write_cell(1, 1, &cell).unwrap();
-        assert!(writer.write_cell(1, 1, &cell).is_err());
-        assert!(writer.write_cell(1, 3, &cell).is_err());
-        writer.write_cell(3, 0, &cell).unwrap();
-        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
-        assert_eq!(text, format!(";;\n;{expected};\n;;\n{expected};;\n"));
+    write(&mut writer, 1, 1).unwrap();
+    assert!(write(&mut writer, 1, 2).is_err(), "the row is already written");
+    assert!(write(&mut writer, 2, 3).is_err(), "a field too many");
+    write(&mut writer, 3, 0).unwrap();
+    write(&mut writer, 4, 2).unwrap();
+    let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+    assert_eq!(text, ";;\n;x;\n;;\nx;;\n;;x\n");
+}
+
+#[test]
+fn fields_are_quoted_only_where_necessary() {
+    let mut row = CsvRow::new(b';');
+    for (column, text) in (0..).zip(["a", "b;c", "d,e", "f\tg", "h|i", "j\"k", "l\nm", "n\ro", " ", "é"]) {
+        row.push_field(column, text).unwrap();
     }
+    let text = String::from_utf8(row.encoded().to_vec()).unwrap();
+    assert_eq!(text, "a;\"b;c\";\"d,e\";\"f\tg\";\"h|i\";\"j\"\"k\";\"l\nm\";\"n\ro\"; ;é");
 }

@@ -38,6 +38,7 @@ impl CommandAdvice for ExportError {
     fn code(&self) -> &'static str {
         match self {
             Self::Client(error) => error.code(),
+            Self::Reader(error) => error.code(),
             Self::Exists { .. } => "cellar::export::exists",
             Self::Unwritable { .. } => "cellar::export::unwritable",
             Self::TooManyFields { .. } => "cellar::export::too_wide",
@@ -49,6 +50,7 @@ impl CommandAdvice for ExportError {
     fn help(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Client(error) => error.help(),
+            Self::Reader(error) => error.help(),
             Self::Exists { .. } => static_help("replace it with --force"),
             Self::Unwritable { .. } => {
                 static_help("check the permissions of the folder and the free space of the disk")

@@ -38,6 +38,9 @@ pub(in crate::cli) struct Export {
     /// run them as formulas
     #[arg(long)]
     pub(in crate::cli) escape_formulas: bool,
+    /// Let the server read the cells, instead of loading a snapshot
+    #[arg(long)]
+    pub(in crate::cli) remote: bool,
     /// Overwrite an existing file
     #[arg(long)]
     pub(in crate::cli) force: bool,

@@ -1,14 +1,16 @@
 //! Formats the values of cells for display.
 //!
 //! Exports display millions of cells, so the most frequent number formats are displayed without
-//! parsing them: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times composed of
-//! `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. All others are parsed for each cell.
+//! the general rules: `General`, fixed decimals (`0`, `0.0`, `0.00`, …), and dates and times
+//! composed of `yyyy`, `mm`, `dd`, `hh`, `mm`, `ss` and separators. A [`DisplayFormat`] displays many
+//! values in one number format, which it parses at most once.
 
+use std::cell::OnceCell;
 use std::fmt::Write;
 
 use super::Value;
 use super::date::SplitSerial;
-use super::general::{GENERAL, general, general_of_15_digits};
+use super::general::{GENERAL, general_of_15_digits, push_general};
 use super::number_format::NumberFormat;
 
 /// Maximum number of decimals in a number format of typed numbers. A number has 15 significant
@@ -19,14 +21,9 @@ pub(super) const MAX_DECIMALS: usize = 15;
 /// parsed displays numbers as `General` and text as it is.
 #[must_use]
 pub fn display(value: &Value, format: &str) -> String {
-    match value {
-        Value::Empty => String::new(),
-        Value::Number(number) => display_number(*number, format),
-        Value::Text(text) => display_text(text, format),
-        Value::Bool(true) => "TRUE".to_owned(),
-        Value::Bool(false) => "FALSE".to_owned(),
-        Value::Error(code) => code.to_string(),
-    }
+    let mut text = String::new();
+    DisplayFormat::new(format).push_value(value, &mut text);
+    text
 }
 
 /// Returns the text that displays the result of a formula. In the number format `General`, a number
@@ -39,47 +36,111 @@ pub fn display_result(value: &Value, format: &str) -> String {
     }
 }
 
-fn display_number(number: f64, format: &str) -> String {
-    if format == GENERAL {
-        return general(number);
-    }
-    if let Some(decimals) = decimals_of(format)
-        && is_far_from_a_tie(number.abs(), decimals)
-    {
-        return display_decimals(number, decimals);
-    }
-    if let Some(tokens) = date_tokens(format)
-        && let Some(text) = display_date(number, &tokens)
-    {
-        return text;
-    }
-    match NumberFormat::parse(format) {
-        Ok(parsed) => parsed.display(number),
-        Err(_) => general(number),
-    }
+/// Displays values in one number format. A format that cannot be parsed displays numbers as
+/// `General` and text as it is.
+#[derive(Debug)]
+pub struct DisplayFormat<'a> {
+    code: &'a str,
+    shape: Shape,
+    /// `None` if the format cannot be parsed.
+    parsed: OnceCell<Option<NumberFormat>>,
 }
 
-/// Text has a section of its own in formats with `@` or with four sections.
-fn display_text(text: &str, format: &str) -> String {
-    const SEPARATORS_OF_FOUR_SECTIONS: usize = 3;
-    let may_format_text =
-        format.contains('@') || format.matches(';').count() >= SEPARATORS_OF_FOUR_SECTIONS;
-    if !may_format_text || format == "@" {
-        return text.to_owned();
+#[derive(Debug)]
+enum Shape {
+    General,
+    /// Number of decimals, from 0 to `MAX_DECIMALS`.
+    Decimals(usize),
+    Date(Vec<DateToken>),
+    Other,
+}
+
+impl<'a> DisplayFormat<'a> {
+    /// Prepares a number format, such as `0.00`.
+    #[must_use]
+    pub fn new(code: &'a str) -> Self {
+        let shape = if code == GENERAL {
+            Shape::General
+        } else if let Some(decimals) = decimals_of(code) {
+            Shape::Decimals(decimals)
+        } else {
+            date_tokens(code).map_or(Shape::Other, Shape::Date)
+        };
+        Self { code, shape, parsed: OnceCell::new() }
     }
-    match NumberFormat::parse(format) {
-        Ok(parsed) => parsed.display_text(text),
-        Err(_) => text.to_owned(),
+
+    /// Returns the number format, as it was passed to [`DisplayFormat::new`].
+    #[must_use]
+    pub fn code(&self) -> &'a str {
+        self.code
+    }
+
+    /// Appends the text that displays a value. (Writing to a `String` cannot fail.)
+    pub fn push_value(&self, value: &Value, text: &mut String) {
+        match value {
+            Value::Empty => {}
+            Value::Number(number) => self.push_number(*number, text),
+            Value::Text(content) => self.push_text(content, text),
+            Value::Bool(boolean) => text.push_str(if *boolean { "TRUE" } else { "FALSE" }),
+            Value::Error(code) => {
+                let _ = write!(text, "{code}");
+            }
+        }
+    }
+
+    /// Appends the text that displays a number.
+    pub fn push_number(&self, number: f64, text: &mut String) {
+        let is_displayed = match &self.shape {
+            Shape::General => {
+                push_general(number, text);
+                true
+            }
+            Shape::Decimals(decimals) if is_far_from_a_tie(number.abs(), *decimals) => {
+                push_decimals(number, *decimals, text);
+                true
+            }
+            Shape::Date(tokens) => push_date(number, tokens, text).is_some(),
+            Shape::Decimals(_) | Shape::Other => false,
+        };
+        if is_displayed {
+            return;
+        }
+        match self.parsed() {
+            Some(parsed) => text.push_str(&parsed.display(number)),
+            None => push_general(number, text),
+        }
+    }
+
+    /// Appends the text that displays a text. Text has a section of its own in formats with `@` or
+    /// with four sections.
+    pub fn push_text(&self, content: &str, text: &mut String) {
+        const SEPARATORS_OF_FOUR_SECTIONS: usize = 3;
+        let may_format_text = matches!(self.shape, Shape::Other)
+            && self.code != "@"
+            && (self.code.contains('@')
+                || self.code.matches(';').count() >= SEPARATORS_OF_FOUR_SECTIONS);
+        match if may_format_text { self.parsed() } else { None } {
+            Some(parsed) => text.push_str(&parsed.display_text(content)),
+            None => text.push_str(content),
+        }
+    }
+
+    fn parsed(&self) -> Option<&NumberFormat> {
+        self.parsed.get_or_init(|| NumberFormat::parse(self.code).ok()).as_ref()
     }
 }
 
 /// The number must be far from a tie.
-fn display_decimals(number: f64, decimals: usize) -> String {
-    let text = format!("{:.decimals$}", number.abs());
-    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+fn push_decimals(number: f64, decimals: usize, text: &mut String) {
+    let start = text.len();
+    // Writing to a `String` cannot fail.
+    let _ = write!(text, "{:.decimals$}", number.abs());
+    let digits = text.get(start..).unwrap_or_default();
+    let is_zero = digits.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     // A number that is rounded to zero has no sign. A negative zero is displayed as it was typed.
-    let has_sign = number.is_sign_negative() && (number == 0.0 || !is_zero);
-    if has_sign { format!("-{text}") } else { text }
+    if number.is_sign_negative() && (number == 0.0 || !is_zero) {
+        text.insert(start, '-');
+    }
 }
 
 /// Returns whether the number is rounded alike in binary, which is several times as fast, and as a
@@ -144,8 +205,8 @@ pub(super) fn date_tokens(format: &str) -> Option<Vec<DateToken>> {
     last_unit.map(|_| tokens)
 }
 
-/// Returns `None` if the number is not a date.
-fn display_date(number: f64, tokens: &[DateToken]) -> Option<String> {
+/// Returns `None`, and appends nothing, if the number is not a date.
+fn push_date(number: f64, tokens: &[DateToken], text: &mut String) -> Option<()> {
     let is_time = |token: &DateToken| {
         matches!(token, DateToken::Hour | DateToken::Minute | DateToken::Second)
     };
@@ -153,7 +214,6 @@ fn display_date(number: f64, tokens: &[DateToken]) -> Option<String> {
     let second_decimals = if tokens.iter().any(is_time) { 0 } else { 3 };
     let split = SplitSerial::of(number, second_decimals)?;
     let date = split.date()?;
-    let mut text = String::new();
     for token in tokens {
         // Writing to a `String` cannot fail.
         let _ = match token {
@@ -166,7 +226,7 @@ fn display_date(number: f64, tokens: &[DateToken]) -> Option<String> {
             DateToken::Separator(separator) => write!(text, "{separator}"),
         };
     }
-    Some(text)
+    Some(())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The number format `General`.
 
+use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use super::decimal::Decimal;
@@ -10,12 +11,20 @@ pub const GENERAL: &str = "General";
 /// Formats a number as the shortest string that parses to the same number.
 #[must_use]
 pub fn general(number: f64) -> String {
+    let mut text = String::new();
+    push_general(number, &mut text);
+    text
+}
+
+/// Appends the text of [`general`].
+pub(super) fn push_general(number: f64, text: &mut String) {
     let magnitude = number.abs();
-    if magnitude >= 1e21 || (magnitude < 1e-6 && magnitude > 0.0) {
-        format!("{number:e}")
+    // Writing to a `String` cannot fail.
+    let _ = if magnitude >= 1e21 || (magnitude < 1e-6 && magnitude > 0.0) {
+        write!(text, "{number:e}")
     } else {
-        format!("{number}")
-    }
+        write!(text, "{number}")
+    };
 }
 
 /// Formats a number with at most 15 significant digits, as Excel does when it converts numbers to

@@ -12,7 +12,7 @@ mod value;
 
 pub use date::date_serial;
 pub use error_code::ErrorCode;
-pub use format::{display, display_result};
+pub use format::{DisplayFormat, display, display_result};
 pub use general::{GENERAL, general, general_of_15_digits};
 pub use number_format::{NumberFormat, NumberFormatError, NumberFormatFault};
 pub use typing::{TypedText, recognise, typed_cell, typed_or_text};
