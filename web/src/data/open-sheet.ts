@@ -77,8 +77,8 @@ function startOutbox({ api, store, scope, random, now, source, live }: Parts): H
   };
   const { session } = source;
   const events: OutboxEvents = {
-    answered(results) {
-      session.answered(results);
+    answered(results, step) {
+      session.answered(results, step);
       live.wake();
     },
     startOver() {
@@ -111,7 +111,7 @@ async function startKeeper(parts: Parts, held: HeldLock): Promise<{ isShown: boo
 
 /** Sends the edits of closed tabs, now and from time to time. Returns a function that ends it. */
 function startRecovery({ api, store, scope, now, source }: Parts): () => void {
-  const context = { api, store, scope, now, locks: lockManager(), adopt: (op: unknown) => source.addJson(op) };
+  const context = { api, store, scope, now, locks: lockManager(), adopt: ({ op, group }: StoredEdit) => source.addJson(op, group) };
   const recover = () => {
     // Without storage there is nothing to recover.
     laterParts()

@@ -102,7 +102,7 @@ describe("an opened sheet", () => {
     server.role = "viewer";
     const sheet = await open(server);
     sheet.setCells([{ row: 0, column: 0, input: "1" }]);
-    expect(sheet.status.problem).toMatch(/not edit/);
+    expect(sheet.status.problem).toMatch(/but not change/);
     expect(sheet.status.pending).toBe(0);
   });
 
