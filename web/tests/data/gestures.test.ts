@@ -141,7 +141,7 @@ describe("a paste of several edits", () => {
     expect(undosOf(server)).toEqual([3, 2, 1, 6, 4]);
   });
 
-  it("is not redone in part if the user goes on before the undo is answered", async () => {
+  it("is not redone in part if the user edits before the undo is answered", async () => {
     const server = new FakeServer();
     let go: () => void = () => undefined;
     const going = new Promise<void>((resolve) => (go = resolve));
