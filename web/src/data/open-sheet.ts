@@ -30,6 +30,8 @@ export interface OpenOptions {
   at?: At;
   /** Whether the last cells are stored in the browser, and shown at the next opening until the server answers. True by default. */
   keepsCells?: boolean;
+  /** Where the worker of the package is served that reads large sheets. By default, `chunk-worker.js` beside this module. */
+  chunkWorkerUrl?: string | URL;
   /** The cell that is shown first. The cells around it are read together with the list of sheets. */
   firstCell?: FirstCell;
   /** Returns the details, if the caller reads them anyway. They are read by this layer when they may have changed. */
@@ -164,7 +166,8 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
-  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events, options.readDetails) });
+  const { chunkWorkerUrl } = options;
+  const source = new Source({ api, random, now, chunkWorkerUrl, makeSession: (events) => new Session(api, events, options.readDetails) });
   const { session } = source;
   const pokes = pokesOf(api, random, (head) => session.announce(head));
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);

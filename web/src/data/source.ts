@@ -28,6 +28,7 @@ interface SourceOptions {
   api: Api;
   random: Random;
   now: () => number;
+  chunkWorkerUrl: string | URL | undefined;
   makeSession: (events: SessionEvents) => Session;
 }
 
@@ -188,7 +189,7 @@ export class Source {
     const { rows = 0, columns = 0 } = this.session.view.canonical.info(sheet)?.extent ?? {};
     if (rows * columns < MIN_CELLS_FOR_CHUNKS || (this.#loads += 1) !== LOADS_BEFORE_CHUNKS) return;
     import("./chunk-worker").then(
-      ({ chunkWindowsOf }) => (this.#loader.source = chunkWindowsOf(this.session, this.options.now)),
+      ({ chunkWindowsOf }) => (this.#loader.source = chunkWindowsOf(this.session, this.options.now, this.options.chunkWorkerUrl)),
       () => undefined,
     );
   }
