@@ -43,6 +43,7 @@ export interface OpenOptions {
 }
 
 export interface UnsentEdits {
+  /** Edits of this tab, and those that other tabs of the same user have stored. */
   pending: readonly StoredEdit[];
   /** Edits that may have been made, but cannot be sent again. */
   setAside: readonly SetAsideEdit[];

@@ -21,6 +21,10 @@ export function sendsAlone({ op }: StoredEdit): boolean {
   return typeof op === "object" && op !== null && "undo" in op;
 }
 
+function mayShareRequest(one: StoredEdit, other: StoredEdit): boolean {
+  return one.group === other.group && !sendsAlone(one) && !sendsAlone(other);
+}
+
 /** Adds the answers to edits of a gesture, of which earlier ones may have been answered before. */
 export function stepAfter(step: Step | undefined, results: readonly MutationResult[], group: string | undefined): Step {
   const positions = new Set(group !== undefined && step?.group === group ? step.positions : []);
@@ -39,7 +43,7 @@ export function nextBatch(edits: readonly StoredEdit[]): StoredEdit[] {
   let bytes = 0;
   for (const edit of edits) {
     const last = batch[batch.length - 1];
-    const isNext = last === undefined || (edit.id === last.id + 1 && edit.incarnation === last.incarnation && edit.group === last.group && !sendsAlone(last) && !sendsAlone(edit));
+    const isNext = last === undefined || (edit.id === last.id + 1 && edit.incarnation === last.incarnation && mayShareRequest(last, edit));
     bytes += JSON.stringify(edit.op).length;
     const isFull = batch.length >= MAX_MUTATIONS_PER_REQUEST || (bytes > MAX_REQUEST_BYTES && batch.length > 0);
     if (!isNext || isFull) break;
