@@ -11,6 +11,7 @@ const LIB = join(WEB, "lib");
 const STAGE = join(WEB, "build/package");
 const BUDGET_BYTES = { grid: 30 * 1024, data: 30 * 1024 };
 const IMPORT = /(?:from|import)\s*\(?"(\.{1,2}\/[^"]+?)"/g;
+const WORKER = "chunk-worker";
 const ENTRIES = { grid: "src/grid/index.ts", data: "src/data/index.ts" };
 
 await buildLib();
@@ -21,21 +22,22 @@ if (!isWithinBudget) process.exitCode = 1;
 /** The modules contain their dependencies, so that a page without a bundler can load them. */
 async function buildLib() {
   rmSync(LIB, { recursive: true, force: true });
-  const { metafile } = await build({
+  const options = {
     absWorkingDir: WEB,
-    entryPoints: ENTRIES,
     outdir: LIB,
     bundle: true,
-    splitting: true,
     format: "esm",
     target: "es2022",
     minify: true,
     sourcemap: true,
     charset: "utf8",
-    chunkNames: "shared-[hash]",
     metafile: true,
-  });
-  const licences = licencesOf(Object.keys(metafile.inputs));
+  };
+  const define = { CHUNK_WORKER: JSON.stringify(`./${WORKER}.js`) };
+  const modules = await build({ ...options, define, entryPoints: ENTRIES, splitting: true, chunkNames: "shared-[hash]" });
+  // A file of its own, which needs no other one: a bundler may copy it.
+  const worker = await build({ ...options, entryPoints: { [WORKER]: "src/data/chunks/window-worker.ts" } });
+  const licences = licencesOf([modules, worker].flatMap(({ metafile }) => Object.keys(metafile.inputs)));
   if (licences !== "") writeFileSync(join(LIB, "THIRD-PARTY-LICENSES"), licences);
   run("node_modules/.bin/tsc", ["-p", "scripts/package.tsconfig.json", "--outDir", join(LIB, "types")]);
   keepReachable(join(LIB, "types"));
@@ -114,8 +116,8 @@ function manifest() {
     type,
     engines,
     // The grid registers the element when it is imported.
-    sideEffects: ["./lib/grid.js"],
-    exports: { ".": entry("grid"), "./data": entry("data"), "./package.json": "./package.json" },
+    sideEffects: ["./lib/grid.js", `./lib/${WORKER}.js`],
+    exports: { ".": entry("grid"), "./data": entry("data"), [`./${WORKER}.js`]: `./lib/${WORKER}.js`, "./package.json": "./package.json" },
     files: ["lib", "LICENSE-*"],
   };
 }

@@ -3,6 +3,9 @@ import type { CellarGrid } from "@cellar/grid";
 import { openSheet, type OpenedSheet } from "@cellar/grid/data";
 import { useEffect, useRef, useState } from "preact/hooks";
 
+// The bundler of this example does not copy the worker that reads large sheets.
+const chunkWorkerUrl = new URL("../lib/chunk-worker.js", import.meta.url);
+
 export interface SheetProps {
   url: string;
   spreadsheet: string;
@@ -18,7 +21,7 @@ export function Sheet({ url, spreadsheet, token }: SheetProps) {
     let sheet: OpenedSheet | undefined;
     let isRemoved = false;
     const open = async () => {
-      const opened = await openSheet({ url, spreadsheet, getToken: () => token });
+      const opened = await openSheet({ url, spreadsheet, getToken: () => token, chunkWorkerUrl });
       if (isRemoved) return opened.close();
       sheet = opened;
       sheet.subscribe(() => setWaiting(opened.status.pending));

@@ -6,8 +6,8 @@ import { ChunkWindows, type ChunkRoot, type WindowSource } from "./chunk-windows
 import type { Session } from "./session";
 import type { Range } from "./types";
 
-/** Name of the worker's file beside this one. Absent in bundles that have no worker. */
-declare const CHUNK_WORKER: string | undefined;
+/** Address of the worker's file, relative to this one. Not defined in a bundle that has no worker. */
+declare const CHUNK_WORKER: string;
 
 interface Waiting {
   resolve: (result: never) => void;
@@ -15,15 +15,19 @@ interface Waiting {
 }
 
 /** Returns null where there is no worker: decoding chunks in the page would stop it for too long. */
-export function chunkWindowsOf({ api, view }: Session, now: () => number): ChunkWindows | null {
-  if (typeof Worker === "undefined" || typeof CHUNK_WORKER !== "string") return null;
-  const windows = new ChunkWindows(api, view.canonical, openChunkWorker, now);
+export function chunkWindowsOf({ api, view }: Session, now: () => number, url?: string | URL): ChunkWindows | null {
+  if (typeof Worker === "undefined" || (url === undefined && typeof CHUNK_WORKER !== "string")) return null;
+  const windows = new ChunkWindows(api, view.canonical, (root, urls) => openChunkWorker(startWorker(url), root, urls), now);
   void windows.open();
   return windows;
 }
 
-async function openChunkWorker(root: ChunkRoot, chunkUrls: (hashes: readonly string[]) => Promise<string[]>): Promise<WindowSource> {
-  const worker = new Worker(new URL(String(CHUNK_WORKER), import.meta.url), { type: "module" });
+function startWorker(url: string | URL | undefined): Worker {
+  // Bundlers find the file by this form.
+  return url === undefined ? new Worker(new URL(CHUNK_WORKER, import.meta.url), { type: "module" }) : new Worker(url, { type: "module" });
+}
+
+async function openChunkWorker(worker: Worker, root: ChunkRoot, chunkUrls: (hashes: readonly string[]) => Promise<string[]>): Promise<WindowSource> {
   const client = new WorkerClient(worker, chunkUrls);
   try {
     const position = await client.ask<number>({ kind: "open", ...root });

@@ -1,63 +1,47 @@
-/** Which own entries undo and redo refer to, and the messages for the user. */
+/** Which own entries undo and redo refer to. */
 
+import type { Step } from "./outbox-store";
 import type { MutationResult } from "./wire";
 
+/** An undo or redo without all answers. */
+export interface Reversing {
+  /** Where the entries go that it makes. */
+  target: Step[];
+  note(results: readonly MutationResult[]): void;
+  end(message: string): void;
+}
+
 export class UndoHistory {
-  readonly #undoable: number[] = [];
-  readonly #redoable: number[] = [];
-  /** By mutation id: what the answer of an edit is for. */
-  readonly #waiting = new Map<number, { kind: "undo" | "redo"; finish: (message: string) => void }>();
-
-  nextUndo(): number | undefined {
-    return this.#undoable.pop();
-  }
-
-  nextRedo(): number | undefined {
-    return this.#redoable.pop();
-  }
+  readonly undoable: Step[] = [];
+  readonly redoable: Step[] = [];
+  /** By the group of its edits. */
+  readonly reversing = new Map<string | undefined, Reversing>();
 
   /** The user made an edit that is not an undo, after which there is nothing to redo. */
   noteEdit(): void {
-    this.#redoable.length = 0;
+    this.redoable.length = 0;
+    for (const reversing of this.reversing.values()) {
+      if (reversing.target === this.redoable) reversing.target = [];
+    }
   }
 
-  expect(id: number, kind: "undo" | "redo", finish: (message: string) => void): void {
-    this.#waiting.set(id, { kind, finish });
-  }
-
-  /** Adds the answer of an own edit. */
-  answer({ id, status, position, rejection, reversal }: MutationResult): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    const isNew = position !== undefined && status !== "rejected";
-    const target = waiting?.kind === "undo" ? this.#redoable : this.#undoable;
-    // One request makes one entry, which is undone as a whole.
-    if (isNew && target[target.length - 1] !== position) target.push(position);
-    const done = waiting?.kind === "redo" ? "Redid" : "Undid";
-    waiting?.finish(rejection ?? `${done} ${countsText(reversal?.restored)}${keptText(reversal?.left)}`);
+  /** Adds the answers of own edits. `step` has all answers to their gesture so far. */
+  answer(results: readonly MutationResult[], step: Step): void {
+    const { group, positions } = step;
+    const reversing = this.reversing.get(group);
+    const target = reversing?.target ?? this.undoable;
+    if (group === undefined) target.push(...positions.map((position) => ({ group, positions: [position] })));
+    else {
+      if (target[target.length - 1]?.group === group) target.pop();
+      if (positions.length > 0) target.push(step);
+    }
+    reversing?.note(results);
   }
 
   /** Ends waiting, because the client starts again and its entries cannot be undone any more. */
   reset(message: string): void {
-    for (const { finish } of this.#waiting.values()) finish(message);
-    this.#waiting.clear();
-    this.#undoable.length = 0;
-    this.#redoable.length = 0;
+    for (const { end } of this.reversing.values()) end(message);
+    this.undoable.length = 0;
+    this.redoable.length = 0;
   }
-}
-
-function countsText(counts: Record<string, number> | undefined): string {
-  const parts = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
-  if (parts.length === 0) return "an edit";
-  return parts.map(([name, count]) => `${count} ${nameText(name, count)}`).join(", ");
-}
-
-function nameText(name: string, count: number): string {
-  const text = name.replace("_", " ");
-  return count === 1 ? text.replace(/s$/, "") : text;
-}
-
-function keptText(counts: Record<string, number> | undefined): string {
-  const isAny = Object.values(counts ?? {}).some((count) => count > 0);
-  return isAny ? `; ${countsText(counts)} changed since and kept` : "";
 }

@@ -30,6 +30,8 @@ export interface OpenOptions {
   at?: At;
   /** Whether the last cells are stored in the browser, and shown at the next opening until the server answers. True by default. */
   keepsCells?: boolean;
+  /** Where the worker of the package is served that reads large sheets. By default, `chunk-worker.js` beside this module. */
+  chunkWorkerUrl?: string | URL;
   /** The cell that is shown first. The cells around it are read together with the list of sheets. */
   firstCell?: FirstCell;
   /** Returns the details, if the caller reads them anyway. They are read by this layer when they may have changed. */
@@ -41,6 +43,7 @@ export interface OpenOptions {
 }
 
 export interface UnsentEdits {
+  /** Edits of this tab, and those that other tabs of the same user have stored. */
   pending: readonly StoredEdit[];
   /** Edits that may have been made, but cannot be sent again. */
   setAside: readonly SetAsideEdit[];
@@ -77,8 +80,8 @@ function startOutbox({ api, store, scope, random, now, source, live }: Parts): H
   };
   const { session } = source;
   const events: OutboxEvents = {
-    answered(results) {
-      session.answered(results);
+    answered(results, step) {
+      session.answered(results, step);
       live.wake();
     },
     startOver() {
@@ -111,7 +114,7 @@ async function startKeeper(parts: Parts, held: HeldLock): Promise<{ isShown: boo
 
 /** Sends the edits of closed tabs, now and from time to time. Returns a function that ends it. */
 function startRecovery({ api, store, scope, now, source }: Parts): () => void {
-  const context = { api, store, scope, now, locks: lockManager(), adopt: (op: unknown) => source.addJson(op) };
+  const context = { api, store, scope, now, locks: lockManager(), adopt: ({ op, group }: StoredEdit) => source.addJson(op, group) };
   const recover = () => {
     // Without storage there is nothing to recover.
     laterParts()
@@ -164,7 +167,8 @@ export async function openSheet(options: OpenOptions): Promise<OpenedSheet> {
   const store = options.store ?? new IndexedDbStore("cellar-outbox");
   const identity = options.identity ?? (await identityOf(options.getToken));
   const scope: OutboxScope = { stack, spreadsheet, identity };
-  const source = new Source({ api, random, now, makeSession: (events) => new Session(api, events, options.readDetails) });
+  const { chunkWorkerUrl } = options;
+  const source = new Source({ api, random, now, chunkWorkerUrl, makeSession: (events) => new Session(api, events, options.readDetails) });
   const { session } = source;
   const pokes = pokesOf(api, random, (head) => session.announce(head));
   const live = new LiveUpdates(() => session.check(), random, options.hints ?? [BROWSER_HINTS, pokes]);

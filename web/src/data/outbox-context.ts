@@ -2,7 +2,7 @@
 
 import type { Api } from "./api";
 import type { Random } from "./backoff";
-import type { OutboxStore } from "./outbox-store";
+import type { OutboxStore, Step } from "./outbox-store";
 import type { MutationResult } from "./wire";
 
 export interface OutboxScope {
@@ -13,7 +13,7 @@ export interface OutboxScope {
 }
 
 export interface OutboxEvents {
-  answered(results: readonly MutationResult[], head: number): void;
+  answered(results: readonly MutationResult[], step: Step): void;
   /** The base of the edits was lost, or they were refused: the sheet must be loaded again. */
   startOver(): void;
   changed(): void;

@@ -13,6 +13,14 @@ export interface StoredEdit {
   /** JSON of the operation, sent unchanged at each attempt. */
   op: unknown;
   createdMs: number;
+  /** Names the gesture of the user, if it made several edits. They are undone together. */
+  group?: string | undefined;
+}
+
+/** The entries that one gesture has made. They are undone together. */
+export interface Step {
+  group: string | undefined;
+  positions: readonly number[];
 }
 
 /** The client of one tab. Only edits of the same user may be sent with the user's token. */
@@ -25,6 +33,8 @@ export interface StoredClient {
   attemptedId: number;
   ackedId: number;
   usedMs: number;
+  /** What the newest answers were for, since the rest of the gesture may be sent after a reload. */
+  step?: Step | undefined;
 }
 
 /** Edits that may have been made but cannot be sent again, kept for the user. */

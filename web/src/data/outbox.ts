@@ -7,8 +7,8 @@ import { messageOf, ProblemError } from "./api-error";
 import { jitteredDelayMs } from "./backoff";
 import { POLL_MAX_MS } from "./limits";
 import { newClientId, type OutboxContext } from "./outbox-context";
-import type { SetAsideEdit, StoredClient, StoredEdit } from "./outbox-store";
-import { nextBatch, sendBatch } from "./send";
+import type { SetAsideEdit, Step, StoredClient, StoredEdit } from "./outbox-store";
+import { nextBatch, sendBatch, stepAfter } from "./send";
 import type { MutationResult } from "./wire";
 
 export class Outbox {
@@ -25,6 +25,8 @@ export class Outbox {
   #attemptedId = 0;
   #uncertainId = 0;
   #ackedId = 0;
+  /** The answers to the newest gesture. */
+  step: Step | undefined;
   #failures = 0;
   #sending: Promise<void> | null = null;
   #isPaused = false;
@@ -46,25 +48,20 @@ export class Outbox {
     return this.#queue.filter((edit) => edit.id <= this.#attemptedId);
   }
 
-  /** The id of the next edit. */
-  get nextId(): number {
-    return this.#nextId;
-  }
-
   get isUnreachable(): boolean {
     return this.#failures > 0;
   }
 
   /** Numbers an edit, stores it, and calls `show`. It is sent afterwards. */
-  async add(op: unknown, base: number, incarnation: number, show: (edit: StoredEdit) => void): Promise<void> {
+  async add(op: unknown, base: number, incarnation: number, show: (edit: StoredEdit) => void, group?: string): Promise<void> {
     const createdMs = this.context.now();
-    const edit = { client: this.client, id: this.#nextId, base, incarnation, op, createdMs };
+    const edit = { client: this.client, id: this.#nextId, base, incarnation, op, createdMs, group };
     this.#nextId += 1;
     this.#unstored.push(edit);
     await this.#storeEdits();
     // The tab became another client while the edit was stored: make it again as that one.
     if (edit.client !== this.client) {
-      await this.add(op, this.#start.base, this.#start.incarnation, show);
+      await this.add(op, this.#start.base, this.#start.incarnation, show, group);
       await this.#tryStore(() => this.context.store.removeEdits(edit.client, [edit.id]));
       return;
     }
@@ -80,23 +77,23 @@ export class Outbox {
   }
 
   /** Continues as the client of a closed tab, unless this tab has edits. Call `flush` afterwards. */
-  continueAs({ client, attemptedId, ackedId }: StoredClient, edits: readonly StoredEdit[]): boolean {
+  continueAs({ client, attemptedId, ackedId, step }: StoredClient, edits: readonly StoredEdit[]): boolean {
     if (this.#nextId > 1) return false;
-    [this.client, this.#queue] = [client, [...edits]];
+    [this.client, this.#queue, this.step] = [client, [...edits], step];
     this.#nextId = Math.max(attemptedId, ackedId, ...edits.map(({ id }) => id)) + 1;
     [this.#attemptedId, this.#uncertainId, this.#ackedId] = [attemptedId, attemptedId, ackedId];
     return true;
   }
 
-  /** Removes the newest edit if it was never sent, so that its id can be used again. */
-  async removeNewest(): Promise<StoredEdit | undefined> {
-    const newest = this.#queue[this.#queue.length - 1];
-    if (newest === undefined || newest.id <= this.#attemptedId || newest.id !== this.#nextId - 1) return undefined;
-    this.#queue.pop();
-    this.#nextId = newest.id;
-    this.#unstored = this.#unstored.filter((edit) => edit !== newest);
-    await this.#tryStore(() => this.context.store.removeEdits(this.client, [newest.id]));
-    return newest;
+  /** Removes the newest edits, which were not sent, so that their ids can be used again. Returns whether it did. */
+  async remove(edits: readonly StoredEdit[]): Promise<boolean> {
+    const firstId = this.#nextId - edits.length;
+    if (edits[0]?.id !== firstId || firstId <= this.#attemptedId) return false;
+    this.#queue = this.#queue.filter(({ id }) => id < firstId);
+    this.#unstored = this.#unstored.filter(({ id }) => id < firstId);
+    this.#nextId = firstId;
+    await this.#tryStore(() => this.context.store.removeEdits(this.client, edits.map(({ id }) => id)));
+    return true;
   }
 
   /** Sends all edits. Ends early if the server cannot be reached, and tries again later. */
@@ -134,7 +131,7 @@ export class Outbox {
     // The answer is for an earlier client, whose edits were set aside.
     if (client !== this.client) return true;
     if (outcome.kind === "answered") {
-      await this.#settle(lastId, outcome.results, outcome.head);
+      await this.#settle(lastId, outcome.results, batch[0]?.group);
       return true;
     }
     this.sendProblem = outcome.error instanceof ProblemError ? messageOf(outcome.error) : null;
@@ -149,14 +146,15 @@ export class Outbox {
     return false;
   }
 
-  async #settle(lastId: number, results: readonly MutationResult[], head: number): Promise<void> {
+  async #settle(lastId: number, results: readonly MutationResult[], group: string | undefined): Promise<void> {
     this.#failures = 0;
     this.sendProblem = null;
     this.#ackedId = Math.max(this.#ackedId, lastId);
     const ids = this.#queue.filter((edit) => edit.id <= lastId).map((edit) => edit.id);
     this.#queue = this.#queue.filter((edit) => edit.id > lastId);
     this.#unstored = this.#unstored.filter((edit) => edit.id > lastId);
-    this.context.events.answered(results, head);
+    this.step = stepAfter(this.step, results, group);
+    this.context.events.answered(results, this.step);
     // If this fails, another tab sends the edits again, and the server drops them.
     await this.#tryStore(() => this.context.store.removeEdits(this.client, ids));
   }
@@ -248,6 +246,6 @@ export class Outbox {
   #clientRecord(): StoredClient {
     const { client } = this;
     const usedMs = this.context.now();
-    return { client, ...this.context.scope, attemptedId: this.#attemptedId, ackedId: this.#ackedId, usedMs };
+    return { client, ...this.context.scope, attemptedId: this.#attemptedId, ackedId: this.#ackedId, usedMs, step: this.step };
   }
 }

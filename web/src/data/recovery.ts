@@ -15,7 +15,7 @@ export interface RecoveryContext {
   now: () => number;
   locks: LockManager | undefined;
   /** Makes an edit again that was certainly not made, because its base was lost. */
-  adopt: (op: unknown) => Promise<void>;
+  adopt: (edit: StoredEdit) => Promise<void>;
 }
 
 /** Sends the edits of all abandoned clients of the same user. Returns how many were sent. */
@@ -82,7 +82,7 @@ async function giveUp(
   const uncertain = edits.filter((edit) => edit.id <= uncertainId);
   await store.setAside(uncertain.map((edit) => ({ ...edit, ...scope, reason })));
   for (const edit of edits.filter((candidate) => candidate.id > uncertainId)) {
-    await adopt(edit.op);
+    await adopt(edit);
     await store.removeEdits(edit.client, [edit.id]);
   }
 }

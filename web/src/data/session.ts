@@ -4,7 +4,7 @@ import { AbortedError, isRefusal, isTransient, messageOf, ProblemError } from ".
 import type { Api } from "./api";
 import type { PollEvent } from "./backoff";
 import type { Outbox } from "./outbox";
-import type { StoredEdit } from "./outbox-store";
+import type { Step, StoredEdit } from "./outbox-store";
 import { decodeOperation } from "./decode-operation";
 import { Follower, type CatchUp } from "./follower";
 import { UndoHistory } from "./history";
@@ -296,15 +296,15 @@ export class Session {
   }
 
   /** Handles the answers of the server to own edits. Their entries are read afterwards. */
-  answered(results: readonly MutationResult[]): void {
+  answered(results: readonly MutationResult[], step: Step): void {
     this.#own.addAnswers(results);
     const { position: known } = this.view.canonical;
     for (const result of results) {
-      this.history.answer(result);
       if (result.position === undefined || result.position <= known) this.remove(result.id);
       else this.#answered.set(result.id, result.position);
       if (result.rejection !== undefined) this.rejection = result.rejection;
     }
+    this.history.answer(results, step);
     this.events.emit({ kind: "status" });
   }
 

@@ -12,6 +12,7 @@ import { laterParts } from "./later";
 import { Listeners } from "./listeners";
 import type { LiveUpdates } from "./live";
 import { Loader, type FirstCell } from "./loader";
+import { newClientId } from "./outbox-context";
 import { positionText } from "./position";
 import type { Presence } from "./presence";
 import type { RecentEdit } from "./recent-edits";
@@ -27,6 +28,7 @@ interface SourceOptions {
   api: Api;
   random: Random;
   now: () => number;
+  chunkWorkerUrl: string | URL | undefined;
   makeSession: (events: SessionEvents) => Session;
 }
 
@@ -187,7 +189,7 @@ export class Source {
     const { rows = 0, columns = 0 } = this.session.view.canonical.info(sheet)?.extent ?? {};
     if (rows * columns < MIN_CELLS_FOR_CHUNKS || (this.#loads += 1) !== LOADS_BEFORE_CHUNKS) return;
     import("./chunk-worker").then(
-      ({ chunkWindowsOf }) => (this.#loader.source = chunkWindowsOf(this.session, this.options.now)),
+      ({ chunkWindowsOf }) => (this.#loader.source = chunkWindowsOf(this.session, this.options.now, this.options.chunkWorkerUrl)),
       () => undefined,
     );
   }
@@ -217,39 +219,42 @@ export class Source {
     this.editAll(deletion(kind, this.sheet, first, count));
   }
 
-  editAll(operations: Operation[] | string): void {
-    if (typeof operations === "string") return this.#refuse(operations);
-    for (const operation of operations) this.edit(operation);
-  }
-
-  #refuse(problem: string | null): void {
+  /** Makes the edits of one gesture, or none of them. Returns whether it did. */
+  editAll(operations: readonly Operation[] | string, group?: string): boolean {
+    const problem = typeof operations === "string" ? operations : this.#whyNot(operations.length);
     this.#inputProblem = problem;
     this.emit({ kind: "status" });
+    if (problem !== null || typeof operations === "string") return false;
+    this.session.rejection = null;
+    const name = group ?? (operations.length > 1 ? newClientId() : undefined);
+    for (const operation of operations) this.#edit(operation, name);
+    return true;
   }
 
-  edit(operation: Operation): void {
-    const { session } = this;
-    if (!session.isOpen) return this.#refuse("The spreadsheet is not loaded yet");
-    if (session.readOnlyReason !== undefined) return this.#refuse(session.readOnlyReason);
-    if (session.role === "viewer") return this.#refuse("You may view this spreadsheet, but not edit it");
-    if (session.view.pending.length + this.#unshown.length >= MAX_PENDING_EDITS) {
-      return this.#refuse(`${MAX_PENDING_EDITS} edits wait for the server; try again when it responds`);
-    }
+  /** Returns why a number of edits cannot be made. */
+  #whyNot(count: number): string | null {
+    const { isOpen, readOnlyReason, role, view } = this.session;
+    if (!isOpen) return "The spreadsheet is not loaded yet";
+    if (readOnlyReason !== undefined) return readOnlyReason;
+    if (role === "viewer") return "You can view this spreadsheet but not change it";
+    if (view.pending.length + this.#unshown.length + count <= MAX_PENDING_EDITS) return null;
+    return `${MAX_PENDING_EDITS} edits wait for the server; try again when it responds`;
+  }
+
+  #edit(operation: Operation, group: string | undefined): void {
     // The user did not see the edits that are being stored, but the server applies them first.
     const [seen] = transform(operation, SpaceMap.IDENTITY.withForeign(this.#unshown));
     if (seen === undefined) return;
-    if (operation.kind !== "undo") session.history.noteEdit();
-    session.rejection = null;
-    this.#refuse(null);
-    this.stored = this.#store(seen, operationToJson(seen));
+    if (operation.kind !== "undo") this.session.history.noteEdit();
+    this.stored = this.#store(seen, operationToJson(seen), group);
   }
 
   /** Makes an edit again that another tab left behind. */
-  async addJson(op: unknown): Promise<void> {
-    await this.#store(decodeOperation(op), op);
+  async addJson(op: unknown, group?: string): Promise<void> {
+    await this.#store(decodeOperation(op), op, group);
   }
 
-  async #store(operation: Operation, op: unknown): Promise<void> {
+  async #store(operation: Operation, op: unknown, group?: string): Promise<void> {
     const { outbox, view } = this.session;
     this.#unshown = [...this.#unshown, operation];
     const forget = () => {
@@ -263,7 +268,7 @@ export class Source {
       else this.emit({ kind: "cells", ranges: [boundsOf(operation.cells)] });
       this.emit({ kind: "status" });
       this.live.noteEdit();
-    });
+    }, group);
     forget();
   }
 }

@@ -1,14 +1,14 @@
 /** Style of the parts that the first cells do not need. */
 export const LATER_STYLE = `
-:host { --cellar-other-0: #9a4d00; --cellar-other-1: #b3261e; --cellar-other-2: #b0126b; --cellar-other-3: #7a2fb0;
-  --cellar-other-4: #006b66; --cellar-other-5: #1b6e1f; --cellar-other-6: #5d6400; --cellar-other-7: #4d5661; }
+:host { --cellar-mark-0: #9a4d00; --cellar-mark-1: #7a2fb0; --cellar-mark-2: #006b66; --cellar-mark-3: #b0126b;
+  --cellar-mark-4: #1b6e1f; --cellar-mark-5: #5d6400; --cellar-mark-6: #b3261e; --cellar-mark-7: #4d5661; }
 @media (prefers-color-scheme: dark) {
-  :host { --cellar-other-0: #f0a860; --cellar-other-1: #ff8f87; --cellar-other-2: #f58fc2; --cellar-other-3: #cf9cf5;
-    --cellar-other-4: #45d6b8; --cellar-other-5: #8fd46a; --cellar-other-6: #c9d160; --cellar-other-7: #b4bfca; }
+  :host { --cellar-mark-0: #f0a860; --cellar-mark-1: #cf9cf5; --cellar-mark-2: #45d6b8; --cellar-mark-3: #f58fc2;
+    --cellar-mark-4: #8fd46a; --cellar-mark-5: #c9d160; --cellar-mark-6: #ff8f87; --cellar-mark-7: #b4bfca; }
 }
 @media (forced-colors: active) {
-  :host { --cellar-other-0: CanvasText; --cellar-other-1: CanvasText; --cellar-other-2: CanvasText; --cellar-other-3: CanvasText;
-    --cellar-other-4: CanvasText; --cellar-other-5: CanvasText; --cellar-other-6: CanvasText; --cellar-other-7: CanvasText; }
+  :host { --cellar-mark-0: CanvasText; --cellar-mark-1: CanvasText; --cellar-mark-2: CanvasText; --cellar-mark-3: CanvasText;
+    --cellar-mark-4: CanvasText; --cellar-mark-5: CanvasText; --cellar-mark-6: CanvasText; --cellar-mark-7: CanvasText; }
   .other, .other-name { forced-color-adjust: none; }
 }
 .others { position: absolute; inset: 0; }
@@ -34,7 +34,7 @@ export const LATER_STYLE = `
 .mark-label { position: absolute; right: -2px; bottom: 100%; padding: 0 5px; font-size: 11px; line-height: 15px; white-space: nowrap; background: var(--mark); color: var(--cellar-background); }
 .mark-label.inside { bottom: auto; top: -2px; }
 .color-1 { --mark: var(--cellar-mark-1); } .color-2 { --mark: var(--cellar-mark-2); } .color-3 { --mark: var(--cellar-mark-3); }
-.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); }
+.color-4 { --mark: var(--cellar-mark-4); } .color-5 { --mark: var(--cellar-mark-5); } .color-6 { --mark: var(--cellar-mark-6); } .color-7 { --mark: var(--cellar-mark-7); }
 .fill-preview { border: 1px dashed var(--cellar-accent); }
 .find { display: flex; align-items: center; border-bottom: 1px solid var(--cellar-line); background: var(--cellar-header); }
 .find input { flex: 0 1 260px; width: 0; font: inherit; color: inherit; background: var(--cellar-background); border: 1px solid var(--cellar-line); border-radius: 4px; padding: 4px 8px; margin: 4px 8px; min-width: 0; }

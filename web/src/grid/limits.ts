@@ -23,9 +23,7 @@ export const MAX_DRAWN_COLUMNS = 200;
 
 /** Marks that a frame draws. More would cover the cells. */
 export const MAX_DRAWN_MARKS = 500;
-export const MARK_COLORS = 6;
-/** Colors of other clients. */
-export const OTHER_COLORS = 8;
+export { COLORS as MARK_COLORS } from "../base/colors";
 
 /** Cells that a search without a server looks at, and finds. */
 export const MAX_SEARCHED_CELLS = 400_000;

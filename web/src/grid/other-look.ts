@@ -1,5 +1,4 @@
 import type { OtherSelection } from "../data/types";
-import { OTHER_COLORS } from "./limits";
 import type { Box } from "./overlay";
 
 const MAX_NAME_LENGTH = 20;
@@ -21,29 +20,6 @@ export function peopleText(others: readonly Pick<OtherSelection, "author">[]): s
   if (names.length === 2) return `${first} and ${second} are here`;
   const more = names.length - 2;
   return `${first}, ${second} and ${more === 1 ? "1 other" : `${more} others`} are here`;
-}
-
-/** Gives each client a color that it keeps. Two clients share one only if there are more of them than colors. */
-export class OtherColors {
-  private readonly colors = new Map<string, number>();
-
-  /** `present` are the clients that are shown. */
-  of(client: string, present: ReadonlySet<string>): number {
-    const known = this.colors.get(client);
-    if (known !== undefined) return known;
-    const used = new Set([...this.colors].flatMap(([other, color]) => (present.has(other) ? color : [])));
-    // The same in all tabs, unless two clients have the same first choice.
-    let color = hashOf(client) % OTHER_COLORS;
-    for (let step = 0; used.has(color) && step < OTHER_COLORS; step++) color = (color + 1) % OTHER_COLORS;
-    this.colors.set(client, color);
-    return color;
-  }
-}
-
-function hashOf(text: string): number {
-  let hash = 0;
-  for (const character of text) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return hash;
 }
 
 type Place = Omit<Box, "isCut">;

@@ -1,9 +1,10 @@
+import { colorOfPerson } from "../base/person-color";
 import type { OtherSelection, Range, SheetSource } from "../data/types";
 import type { Controller } from "./controller";
 import { make, moveTo, setAttribute, setText } from "./dom";
 import { MAX_COLUMNS, MAX_ROWS, ROW_HEIGHT } from "./limits";
 import { textWidth } from "./measure";
-import { labelPlace, OtherColors, peopleText, shortName } from "./other-look";
+import { labelPlace, peopleText, shortName } from "./other-look";
 import { boxOf, place, type Box } from "./overlay";
 import { frozenHeight } from "./scroll";
 import { contains, currentRange, intersect } from "./selection";
@@ -37,7 +38,6 @@ export class Others {
   /** The only one that is spoken: cursors move too often. */
   private readonly people = make("span", "people", { role: "status" });
   private readonly slots = new Map<string, Slot>();
-  private readonly colors = new OtherColors();
   private source: SheetSource | null = null;
   private announced = "";
   private hasDots = false;
@@ -59,10 +59,10 @@ export class Others {
     this.others = view.source.others ?? [];
     const clients = new Set(this.others.map(({ client }) => client));
     for (const [client, slot] of this.slots) if (!clients.has(client)) this.drop(client, slot);
-    for (const other of this.others) this.drawOther(other, this.colors.of(other.client, clients), view);
+    for (const other of this.others) this.drawOther(other, view);
     setText(this.people, peopleText(this.others));
     this.people.hidden = this.others.length === 0;
-    this.drawTabs(view.source, clients);
+    this.drawTabs(view.source);
   }
 
   /** Who has selected a cell, for screen readers. */
@@ -79,7 +79,7 @@ export class Others {
     source.announce?.({ ...range, sheet: source.sheet });
   }
 
-  private drawOther(other: OtherSelection, color: number, view: View): void {
+  private drawOther(other: OtherSelection, view: View): void {
     const slot = this.slots.get(other.client) ?? this.addSlot(other);
     const { element, label } = slot;
     const range = other.sheet === view.source.sheet ? shownPart(other, this.controller.size, view) : null;
@@ -87,7 +87,7 @@ export class Others {
     place(element, slot.box);
     label.hidden = element.hidden;
     element.classList.toggle("wide", other.rowCount * other.columnCount > 1);
-    for (const part of [element, label]) part.style.setProperty("--other", `var(--cellar-other-${color})`);
+    for (const part of [element, label]) part.style.setProperty("--other", colorOf(other));
     if (slot.moves !== other.moves) this.noteMove(slot, other.moves);
     if (slot.box && !element.hidden) placeLabel(slot, slot.box, view);
   }
@@ -129,7 +129,7 @@ export class Others {
   }
 
   /** Marks the tabs of the other sheets that others see. */
-  private drawTabs(source: SheetSource, clients: ReadonlySet<string>): void {
+  private drawTabs(source: SheetSource): void {
     // A spreadsheet may have many sheets, and this runs in each frame.
     if (this.others.length === 0 && !this.hasDots) return;
     this.hasDots = this.others.length > 0;
@@ -140,9 +140,13 @@ export class Others {
       if (!tab) continue;
       tab.classList.toggle("occupied", first !== undefined);
       if (tab.title !== peopleText(here)) setAttribute(tab, "title", peopleText(here));
-      if (first) tab.style.setProperty("--other", `var(--cellar-other-${this.colors.of(first.client, clients)})`);
+      if (first) tab.style.setProperty("--other", colorOf(first));
     }
   }
+}
+
+function colorOf({ author }: OtherSelection): string {
+  return `var(--cellar-mark-${colorOfPerson(author)})`;
 }
 
 /** Whole rows and columns end where a sheet can end, not where this grid does. */

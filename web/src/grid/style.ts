@@ -7,7 +7,6 @@ export const STYLE = `
   --cellar-background: #ffffff; --cellar-text: #1b1f24; --cellar-muted: #57606a; --cellar-line: #d9dee3;
   --cellar-header: #f3f5f7; --cellar-header-selected: #d5e5f7; --cellar-accent: #0b62b8; --cellar-selected: #0b62b81f;
   --cellar-error: #b3261e; --cellar-pending: #8a4b00; --cellar-spill: #2f6b3a; --cellar-filled: #f2f8f3;
-  --cellar-mark-0: #8a4b00; --cellar-mark-1: #7a2fb0; --cellar-mark-2: #0b6b50; --cellar-mark-3: #a3155f; --cellar-mark-4: #1f5fae; --cellar-mark-5: #5d6400;
   --cellar-font: 13px/1.3 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
   display: flex; flex-direction: column; min-height: 200px; position: relative; overflow: hidden; contain: strict;
   background: var(--cellar-background); color: var(--cellar-text); font: var(--cellar-font); color-scheme: light dark;
@@ -17,7 +16,6 @@ export const STYLE = `
   :host {
     --cellar-background: #16191d; --cellar-text: #e4e8ec; --cellar-muted: #a3adb8; --cellar-line: #333a42;
     --cellar-header: #21262c; --cellar-header-selected: #24405f; --cellar-accent: #6cb0f5; --cellar-selected: #6cb0f526;
-    --cellar-mark-0: #f0b463; --cellar-mark-1: #cf9cf5; --cellar-mark-2: #62d1ac; --cellar-mark-3: #f58fc2; --cellar-mark-4: #86b9f7; --cellar-mark-5: #c9d160;
     --cellar-error: #ff8f87; --cellar-pending: #f0b463; --cellar-spill: #7fcb8e; --cellar-filled: #1b241e;
   }
 }

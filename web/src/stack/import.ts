@@ -66,14 +66,15 @@ export async function importFile(
   progress: (progress: ImportProgress) => void = () => undefined,
   { signal, name = nameOf(file) }: ImportOptions = {},
 ): Promise<Imported> {
-  await refuseOtherFiles(file);
+  const command = commandFor(file, stack);
+  await refuseOtherFiles(file, command);
   // Numbers of many digits are recognised by the text that the sheet displays.
   if (!(await loadFormatter())) throw new ImportError("The code for number formats could not be loaded. Check the connection and import again.");
   const state = stateOf(file, stack.url);
   try {
     const found = await survey(
       file,
-      { delimiter: /\.(tsv|tab)$/i.test(file.name) ? "\t" : undefined, maxCells: MAX_IMPORT_CELLS, tooManyCells },
+      { delimiter: /\.(tsv|tab)$/i.test(file.name) ? "\t" : undefined, maxCells: MAX_IMPORT_CELLS, tooManyCells: () => tooManyCells(command) },
       pausing(signal, (done) => progress({ step: "reading", done, total: file.size })),
     );
     const id = await send(file, stack, { found, state, name, signal, progress });
@@ -109,23 +110,31 @@ function create(stack: StackClient, body: NonNullable<Started["creation"]>, sign
   return sendRepeatedly(stack, { path: "/spreadsheets", body, decode: createdOf, signal });
 }
 
-async function refuseOtherFiles(file: File): Promise<void> {
-  const command = `cellar import '${file.name.replaceAll("'", "'\\''")}'`;
+/** Returns the command that imports the file into the same stack. */
+function commandFor({ name }: File, { url }: StackClient): string {
+  // Otherwise the name would be an option.
+  const path = name.startsWith("-") ? `./${name}` : name;
+  return `cellar import --url ${url} '${path.replaceAll("'", "'\\''")}'`;
+}
+
+async function refuseOtherFiles(file: File, command: string): Promise<void> {
   if (/\.(xlsx|xlsm|xlsb|xls|ods)$/i.test(file.name) || (await readStart(file)).isZip) {
-    throw new ImportError(`${file.name} is a workbook, which the page does not read. Import it with: ${command}`);
+    throw new ImportError(`${file.name} is a workbook, which the page does not read. Import it with:`, command);
   }
   if (file.size > MAX_IMPORT_BYTES) {
     throw new ImportError(
       `${file.name} has ${grouped(file.size)} bytes; the page imports at most ${grouped(MAX_IMPORT_BYTES)}. ` +
-        `Import it with: ${command}`,
+        "Import it with:",
+      command,
     );
   }
 }
 
-function tooManyCells(): ImportError {
+function tooManyCells(command: string): ImportError {
   return new ImportError(
     `The file has more than ${grouped(MAX_IMPORT_CELLS)} cells, the most that the page imports. ` +
-      "Import it with: cellar import FILE",
+      "Import it with:",
+    command,
   );
 }
 

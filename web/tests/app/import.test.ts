@@ -73,10 +73,17 @@ describe.skipIf(!CAN_TEST_PAGE)("the import of a file", { timeout: 60_000 }, () 
     await page.context().close();
   });
 
-  test("of a workbook names the command", async () => {
+  test.each([true, false])("of a workbook shows the command to copy, with a clipboard: %s", async (hasClipboard) => {
     const page = await openList();
-    await dropFile(page, "book.xlsx", "PK");
-    await toast(page).getByText("Import it with: cellar import 'book.xlsx'").waitFor();
+    if (hasClipboard) await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    else await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await dropFile(page, "my book.xlsx", "PK");
+    await toast(page).getByText("my book.xlsx is a workbook, which the page does not read. Import it with:").waitFor();
+    const command = `cellar import --url ${world.url} 'my book.xlsx'`;
+    expect(await toast(page).locator("code").textContent()).toBe(command);
+    await toast(page).getByRole("button", { name: "Copy" }).click();
+    await toast(page).getByRole("button", { name: "Copied" }).waitFor();
+    if (hasClipboard) expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command);
     expect(await toast(page).getByRole("button", { name: "Try again" }).count()).toBe(0);
     await page.context().close();
   });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { colorOf, marksOf, shownAt } from "../../src/app/sheet/author-marks";
+import { colorOfPerson } from "../../src/base/person-color";
+import { marksOf, shownAt } from "../../src/app/sheet/author-marks";
 import { problemText } from "../../src/app/problem-text";
 import { sortSpreadsheets } from "../../src/app/list/sort";
 import { runLimited } from "../../src/app/list/limit";
@@ -57,7 +58,7 @@ test("at most four requests run at a time, and a failed one lets the next start"
 test("marks of authors end, others stay", () => {
   const range = { firstRow: 1, rowCount: 1, firstColumn: 2, columnCount: 1 };
   const [mark] = marksOf(3, [range], "alice", 1_000);
-  expect(mark).toMatchObject({ sheet: 3, kind: "changed", label: "alice", color: colorOf("alice"), ...range });
+  expect(mark).toMatchObject({ sheet: 3, kind: "changed", label: "alice", color: colorOfPerson("alice"), ...range });
   const panelMark = { ...range, sheet: 3, kind: "changed" } as const;
   expect(shownAt([mark!, panelMark], 999)).toHaveLength(2);
   expect(shownAt([mark!, panelMark], 1_000)).toEqual([panelMark]);

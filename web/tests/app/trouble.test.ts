@@ -30,10 +30,18 @@ describe.skipIf(!CAN_TEST_PAGE)("the page in trouble", { timeout: 60_000 }, () =
     await page.locator(".status", { hasText: /Offline · 1 edit waits/ }).waitFor();
     await page.reload();
     await page.locator(".status", { hasText: "Offline" }).waitFor();
+    const menu = page.getByRole("button", { name: "More commands" });
+    const download = page.getByRole("menuitem", { name: "Download unsent edits" });
+    await menu.click();
+    await download.waitFor();
+    await page.keyboard.press("Escape");
 
     await page.context().setOffline(false);
     await page.locator("cellar-grid .cell", { hasText: "written on the train" }).waitFor();
     await expect.poll(() => world.stack.cellar("get", "-s", id, "--range", "B1"), { timeout: 20_000 }).toContain("train");
+    await page.locator(".status", { hasText: "Saved" }).waitFor();
+    await menu.click();
+    await download.waitFor({ state: "detached" });
     await page.context().close();
   });
 

@@ -1,5 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer, request as httpRequest, type Server } from "node:http";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importLargeSheet } from "../measure/sheets";
@@ -8,6 +13,7 @@ import { CHROMIUM, launchBrowser } from "./harness";
 import { startSite, type Site } from "./site";
 import { SheetPage } from "./sheet-page";
 
+const WEB = fileURLToPath(new URL("../../", import.meta.url));
 const ROWS = 60_000;
 const SCREENS = 120;
 const ROWS_PER_SCREEN = 150;
@@ -20,6 +26,8 @@ class World {
   front!: Server;
   url = "";
   spreadsheet = "";
+  /** The unpacked package, with the example in plain HTML. */
+  packed = "";
 
   async start(): Promise<void> {
     this.front = createServer((request, response) => {
@@ -39,7 +47,8 @@ class World {
       startStack(`cors_origins: ["${this.url}"]\nsnapshots:\n  entries: 10\n  bytes: 16384\n`),
       launchBrowser(),
     ]);
-    this.site = await startSite(this.stack.url);
+    this.packed = await unpack();
+    this.site = await startSite(this.stack.url, { folders: [this.packed, join(WEB, "dist"), WEB] });
     this.spreadsheet = await importLargeSheet(this.stack, ROWS);
     for (let edit = 0; edit < 12; edit += 1) await this.stack.cellar("set", "-s", this.spreadsheet, `B${1 + edit * 4_000}`, `edited ${edit}`);
     while ((await this.load()).root === undefined) await new Promise((resolve) => setTimeout(resolve, 200));
@@ -56,10 +65,11 @@ class World {
     this.front?.close();
     await this.site?.close();
     await this.stack?.stop();
+    await rm(this.packed, { recursive: true, force: true });
   }
 
-  /** Opens the spreadsheet in a new profile and counts the requests. */
-  async open(): Promise<{ page: Page; counts: Record<string, number> }> {
+  /** Opens a page in a new profile and counts its requests. */
+  async watch(fragment: string): Promise<{ page: Page; counts: Record<string, number> }> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     const counts: Record<string, number> = {};
@@ -71,12 +81,35 @@ class World {
       else if (/\/v1\//.test(url)) count("other");
       else if (/bucket/.test(url)) count("bucket");
     });
-    await page.goto(`${this.url}/#token=${this.stack.token}`);
-    await page.getByRole("heading", { name: "Spreadsheets" }).waitFor();
-    await page.goto(`${this.url}/#/s/${this.spreadsheet}`);
-    await page.locator("cellar-grid .cell:visible").first().waitFor();
+    await page.goto(this.url + fragment);
     return { page, counts };
   }
+
+  /** Opens the spreadsheet in the page. */
+  async open(): Promise<{ page: Page; counts: Record<string, number> }> {
+    const opened = await this.watch(`/#token=${this.stack.token}`);
+    await opened.page.getByRole("heading", { name: "Spreadsheets" }).waitFor();
+    await opened.page.goto(`${this.url}/#/s/${this.spreadsheet}`);
+    await opened.page.locator("cellar-grid .cell:visible").first().waitFor();
+    return opened;
+  }
+
+  /** Opens the spreadsheet in an example, which has no page around the element. */
+  async openExample(name: string): Promise<{ page: Page; counts: Record<string, number> }> {
+    const options = new URLSearchParams({ spreadsheet: this.spreadsheet, token: this.stack.token });
+    const opened = await this.watch(`/examples/${name}#${options}`);
+    await opened.page.locator("cellar-grid .cell:visible").first().waitFor();
+    return opened;
+  }
+}
+
+async function unpack(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "cellar-packed-"));
+  const [tarball] = (await readdir(join(WEB, "build"))).filter((name) => name.endsWith(".tgz"));
+  if (tarball === undefined) throw new Error("build/ has no package; run `npm run package`");
+  execFileSync("tar", ["-xzf", join(WEB, "build", tarball), "-C", folder, "--strip-components=1"]);
+  for (const name of ["plain.html", "plain.css", "plain.js"]) await cp(join(WEB, "examples", name), join(folder, "examples", name));
+  return folder;
 }
 
 /** Scrolls down screen by screen, and waits for the cells of each. */
@@ -110,6 +143,20 @@ describe.skipIf(!HAS_STACK || !existsSync(CHROMIUM))("scrolling through a large 
     await expect.poll(() => sheet.contents("B5005")).toBe("station 5005");
     expect(counts["cells"]).toBeLessThan(SCREENS / 3);
     expect(counts["chunks"]).toBeLessThan(10);
+    await page.context().close();
+  });
+
+  test.each([
+    ["the packed element", "plain.html"],
+    ["a bundle that names the worker", "framework/index.html"],
+  ])("reads windows from chunks in %s", async (_, example) => {
+    const { page, counts } = await world.openExample(example);
+    await scrollDown(page);
+    expect(page.workers().map((worker) => worker.url())).toEqual([`${world.url}/lib/chunk-worker.js`]);
+    expect(counts["cells"]).toBeLessThan(SCREENS / 3);
+    await page.locator("cellar-grid .name-box").fill("B5005");
+    await page.keyboard.press("Enter");
+    await page.locator("cellar-grid .cell", { hasText: /^station 5005$/ }).waitFor();
     await page.context().close();
   });
 

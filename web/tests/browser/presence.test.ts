@@ -27,6 +27,9 @@ async function seen(sheet: SheetPage): Promise<string> {
 const opacityOf = (sheet: SheetPage, name: string) =>
   sheet.grid.locator(".other-name", { hasText: name }).evaluate((label) => getComputedStyle(label).opacity);
 
+const colorsOf = (sheet: SheetPage, labels: string) =>
+  sheet.grid.locator(labels).evaluateAll((all) => all.map((label) => getComputedStyle(label).backgroundColor));
+
 describeInBrowser("two people in a spreadsheet", (harness) => {
   test("see what the other one selects, until the tab is closed", async () => {
     const { stack } = harness;
@@ -43,6 +46,12 @@ describeInBrowser("two people in a spreadsheet", (harness) => {
     await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("C6");
     expect(await opacityOf(grace, "ada")).toBe("1");
     expect(await grace.grid.locator(".people").textContent()).toBe("ada is here");
+    // The mark of an edit has the color of the cursor.
+    await ada.enter("C6", "marked");
+    await grace.grid.locator(".mark-label", { hasText: "ada" }).waitFor();
+    expect(await colorsOf(grace, ".mark-label:not([hidden])")).toEqual(await colorsOf(grace, ".other-name"));
+    await ada.goTo("C6");
+    await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("C6");
     await stack.cellar("rows", "insert", "2", "-s", spreadsheet);
     await expect.poll(() => seen(grace), { timeout: 10_000 }).toBe("C7");
     await ada.page.close();

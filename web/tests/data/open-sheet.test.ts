@@ -102,7 +102,7 @@ describe("an opened sheet", () => {
     server.role = "viewer";
     const sheet = await open(server);
     sheet.setCells([{ row: 0, column: 0, input: "1" }]);
-    expect(sheet.status.problem).toMatch(/not edit/);
+    expect(sheet.status.problem).toMatch(/but not change/);
     expect(sheet.status.pending).toBe(0);
   });
 
@@ -159,6 +159,23 @@ describe("an opened sheet", () => {
     sheet.refresh();
     await until(() => sheet.status.problem?.includes("download") === true);
     expect((await sheet.unsentEdits()).setAside).toHaveLength(1);
+  });
+
+  it("lists the unsent edits of a closed tab of the same user", async () => {
+    const server = new FakeServer();
+    let isOffline = false;
+    const fetcher: typeof fetch = async (url, init) => {
+      if (isOffline) throw new TypeError("offline");
+      return server.fetch(url, init);
+    };
+    const [first, others] = [await open(server, { fetch: fetcher }), await open(server, { identity: "bob" })];
+    isOffline = true;
+    first.setCells([{ row: 0, column: 0, input: "1" }]);
+    await until(() => !first.status.isOnline);
+    first.close();
+    const second = await open(server, { fetch: fetcher, keepsCells: false });
+    expect((await second.unsentEdits()).pending.map(({ op }) => op)).toEqual([set(0, 1)]);
+    expect((await others.unsentEdits()).pending).toEqual([]);
   });
 
   it("reports a server that cannot be reached, and opens later", async () => {

@@ -127,7 +127,11 @@ describe("the outbox", () => {
     const { outbox, store } = outboxOf(server);
     await outbox.add(edit(1), 0, 0, () => undefined);
     await until(() => outbox.isUnreachable);
-    expect(await outbox.removeNewest()).toBeUndefined();
+    expect(await outbox.remove(outbox.queued)).toBe(false);
+    // The request of another gesture does not contain it.
+    await outbox.add(edit(2), 0, 0, () => undefined, "gesture");
+    expect(await outbox.remove(outbox.queued)).toBe(false);
+    expect(await outbox.remove(outbox.queued.slice(1))).toBe(true);
     expect(await store.editsOf(outbox.client)).toHaveLength(1);
     outbox.close();
   });

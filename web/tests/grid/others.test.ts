@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { COLORS } from "../../src/base/colors";
+import { colorOfPerson } from "../../src/base/person-color";
 import { LATER_STYLE } from "../../src/grid/later-style";
-import { OTHER_COLORS } from "../../src/grid/limits";
-import { LABEL_HEIGHT, labelPlace, OtherColors, peopleText, shortName } from "../../src/grid/other-look";
+import { LABEL_HEIGHT, labelPlace, peopleText, shortName } from "../../src/grid/other-look";
 import { STYLE } from "../../src/grid/style";
 
 const person = (author: string) => ({ author });
@@ -25,15 +26,15 @@ describe("names of others", () => {
   });
 });
 
-describe("colors of others", () => {
+describe("the colors of people", () => {
   test("stay, and differ while there are enough", () => {
-    const colors = new OtherColors();
-    const clients = Array.from({ length: OTHER_COLORS }, (_, index) => `client ${index * 7}`);
-    const given = clients.map((client) => colors.of(client, new Set(clients)));
-    expect(new Set(given).size).toBe(OTHER_COLORS);
-    expect(colors.of("one more", new Set([...clients, "one more"]))).toBeLessThan(OTHER_COLORS);
-    expect(clients.map((client) => colors.of(client, new Set()))).toEqual(given);
-    expect(new OtherColors().of(clients[0]!, new Set())).toBe(given[0]);
+    const people = Array.from({ length: 2 * COLORS }, (_, index) => `person ${index * 7}`);
+    const given = people.map(colorOfPerson);
+    expect(new Set(given.slice(0, COLORS)).size).toBe(COLORS);
+    // The colors that are used again are used equally often.
+    expect(new Set(given.slice(COLORS)).size).toBe(COLORS);
+    expect(people.map(colorOfPerson)).toEqual(given);
+    expect(Math.max(...given)).toBeLessThan(COLORS);
   });
 
   test.each([
@@ -42,7 +43,7 @@ describe("colors of others", () => {
   ])("can be read as text in %s colors, and are not the color of the own selection", (_, block) => {
     const own = colorsOf(block.exec(STYLE)?.[1] ?? "");
     const others = colorsOf(block.exec(LATER_STYLE)?.[1] ?? "");
-    expect(Object.keys(others)).toHaveLength(OTHER_COLORS);
+    expect(Object.keys(others)).toHaveLength(COLORS);
     for (const color of Object.values(others)) {
       // The label has the background's color as text, and the border is drawn on it.
       expect(contrast(color, own["--cellar-background"]!)).toBeGreaterThanOrEqual(4.5);
@@ -82,7 +83,7 @@ describe("the place of a name", () => {
 });
 
 function colorsOf(declarations: string): Record<string, string> {
-  return Object.fromEntries([...declarations.matchAll(/(--cellar-(?:other-\d|accent|background)): (#[0-9a-f]{6})/g)].map(([, name, color]) => [name!, color!]));
+  return Object.fromEntries([...declarations.matchAll(/(--cellar-(?:mark-\d|accent|background)): (#[0-9a-f]{6})/g)].map(([, name, color]) => [name!, color!]));
 }
 
 function channels(color: string): number[] {

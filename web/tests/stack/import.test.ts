@@ -100,10 +100,12 @@ describe.skipIf(!HAS_STACK)("import", () => {
     ["open.csv", 'a,"b\n1,2\n', "Line 1, column 2: a quoted field starts here"],
     ["after.csv", '"a"b,c\n', "Line 1, column 1: text follows the closing quote"],
     ["empty.csv", "\n", "The file is empty"],
-    ["book.xlsx", "x", "cellar import 'book.xlsx'"],
-    ["book.csv", "PK\u0003\u0004", "cellar import 'book.csv'"],
+    ["book.xlsx", "x", "cellar import --url STACK 'book.xlsx'"],
+    ["book.csv", "PK\u0003\u0004", "cellar import --url STACK 'book.csv'"],
+    ["it's.ods", "x", "cellar import --url STACK 'it'\\''s.ods'"],
+    ["-x.xlsx", "x", "cellar import --url STACK './-x.xlsx'"],
   ])("%s is refused with what to do", async (name, content, message) => {
-    await expect(importFile(fileOf(name, content), stack)).rejects.toThrow(message);
+    await expect(importFile(fileOf(name, content), stack)).rejects.toThrow(message.replace("STACK", stack.url));
   });
 
   test("a file beyond the limit names the value, the limit and the command", async () => {

@@ -15,7 +15,7 @@ interface ImportAreaProps {
 export function ImportArea({ stack, children }: ImportAreaProps) {
   const [isOver, setOver] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const { running, message, retry, start, cancel, closeMessage } = useImport(stack);
+  const { running, message, command, retry, start, cancel, closeMessage } = useImport(stack);
   const handleDrop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
@@ -36,7 +36,7 @@ export function ImportArea({ stack, children }: ImportAreaProps) {
       {children(() => input.current?.click())}
       <input ref={input} type="file" hidden accept=".csv,.tsv,.txt" aria-label="File to import" onChange={handleChoice} />
       {running === null ? null : <ImportDialog {...running} cancel={cancel} />}
-      <Toast text={message} close={closeMessage} {...(retry === undefined ? {} : { action: { label: "Try again", run: retry } })} />
+      <Toast text={message} command={command} close={closeMessage} {...(retry === undefined ? {} : { action: { label: "Try again", run: retry } })} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Imports a file, in a chunk that is loaded when it is first needed. */
 
-import { importFile as importCells, ImportCancelled, type Imported, type ImportProgress } from "../../stack/import";
+import { importFile as importCells, ImportCancelled, ImportError, type Imported, type ImportProgress } from "../../stack/import";
 import type { StackClient } from "../../stack/http";
 
 export interface ShownProgress {
@@ -9,17 +9,21 @@ export interface ShownProgress {
   share?: number;
 }
 
-/** Returns null and calls `cancelled` with what is left if the signal ends the import. */
+/**
+ * Returns null and calls `ended`: with what is left if the signal ends the import, or with the command
+ * that imports the file if the page cannot.
+ */
 export async function importFile(
   file: File,
   stack: StackClient,
-  { signal, progress, cancelled }: { signal: AbortSignal; progress: (progress: ShownProgress) => void; cancelled: (text: string) => void },
+  { signal, progress, ended }: { signal: AbortSignal; progress: (progress: ShownProgress) => void; ended: (message: string, command?: string) => void },
 ): Promise<Imported | null> {
   try {
     return await importCells(file, stack, (step) => progress(shownProgress(step)), { signal });
   } catch (error) {
-    if (!(error instanceof ImportCancelled)) throw error;
-    cancelled(error.message);
+    if (error instanceof ImportCancelled) ended(error.message);
+    else if (error instanceof ImportError && error.command !== undefined) ended(error.text, error.command);
+    else throw error;
     return null;
   }
 }

@@ -18,6 +18,8 @@ export interface UsedImport {
   running: RunningImport | null;
   /** What became of the last import, if it made no spreadsheet. */
   message: string;
+  /** The command that imports the file, if the page cannot. */
+  command: string | undefined;
   /** Present if the last import may succeed when it is tried again. It then continues where it stopped. */
   retry: (() => void) | undefined;
   start: (files: FileList | null | undefined) => void;
@@ -27,7 +29,7 @@ export interface UsedImport {
 
 export function useImport(stack: StackClient): UsedImport {
   const [running, setRunning] = useState<RunningImport | null>(null);
-  const [outcome, setOutcome] = useState<{ message: string; retry?: File }>({ message: "" });
+  const [outcome, setOutcome] = useState<{ message: string; command?: string | undefined; retry?: File }>({ message: "" });
   const end = useRef<AbortController | null>(null);
   // Who leaves the list wants something else.
   useEffect(() => () => end.current?.abort(), []);
@@ -38,10 +40,10 @@ export function useImport(stack: StackClient): UsedImport {
     setOutcome({ message: "" });
     setRunning({ fileName: file.name, progress: { text: "Starting" }, isCancelled: false });
     const progress = (next: ShownProgress) => setRunning((before) => before && { ...before, progress: next });
-    const cancelled = (message: string) => setOutcome({ message });
+    const ended = (message: string, command?: string) => setOutcome({ message, command });
     try {
       const { importFile } = await import("./import-file");
-      const imported = await importFile(file, stack, { signal: controller.signal, progress, cancelled });
+      const imported = await importFile(file, stack, { signal: controller.signal, progress, ended });
       if (imported !== null) show(imported);
     } catch (error) {
       const why = error instanceof UnreachableError ? "The stack does not respond." : problemText(error).detail;
@@ -62,8 +64,8 @@ export function useImport(stack: StackClient): UsedImport {
     end.current?.abort();
     setRunning((before) => before && { ...before, isCancelled: true });
   };
-  const { message, retry } = outcome;
-  return { running, message, start, cancel, retry: retry && (() => void run(retry)), closeMessage: () => setOutcome({ message: "" }) };
+  const { message, command, retry } = outcome;
+  return { running, message, command, start, cancel, retry: retry && (() => void run(retry)), closeMessage: () => setOutcome({ message: "" }) };
 }
 
 function show({ id, notes }: { id: string; notes: readonly string[] }): void {

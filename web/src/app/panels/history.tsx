@@ -1,6 +1,7 @@
 /** The history: who did what, and the sheet as it was. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { colorOfPerson } from "../../base/person-color";
 import { positionText } from "../../data/position";
 import { readDetails } from "../../stack/details";
 import { marksOfLaterState, describeDiff } from "../../stack/diff-marks";
@@ -135,7 +136,8 @@ function EntryDetails({ row, canEdit, onReversed, ...props }: EntryDetailsProps)
     },
     [stack, spreadsheet, position],
   );
-  const marks = useMemo(() => (value === null ? [] : marksOfLaterState(value)), [value]);
+  const color = colorOfPerson(row.author);
+  const marks = useMemo(() => (value === null ? [] : marksOfLaterState(value).map((mark) => ({ ...mark, color }))), [value, color]);
   useMarks(props, positionText(position), marks);
   return (
     <div class="panel-note">

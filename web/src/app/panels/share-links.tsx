@@ -7,6 +7,7 @@ import type { LinkRole, Sharing, ShareLink } from "../../stack/types";
 import { useRunning } from "./hooks";
 import { ActionProblem, ConfirmButton, Done } from "./parts";
 import { dateTimeText } from "../times";
+import { copyText } from "../ui/copy-text";
 
 interface LinksProps {
   stack: StackClient;
@@ -163,14 +164,4 @@ function CreatedLink({ link }: { link: NewLink }) {
       </p>
     </div>
   );
-}
-
-async function copyText(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // On a page without HTTPS there is no clipboard; the field is selected.
-    return document.execCommand("copy");
-  }
 }

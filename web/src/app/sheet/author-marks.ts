@@ -1,18 +1,11 @@
 /** Marks cells that others have just changed with the name of the author. */
 
+import { colorOfPerson } from "../../base/person-color";
 import type { OpenedSheet } from "../../data/index";
 import type { Mark, Range } from "../../data/types";
 import type { CellarGrid } from "../../grid/index";
 
 const SHOWN_MS = 4_000;
-const COLORS = 8;
-
-/** Returns the number of an author's color, which is the same in all tabs. */
-export function colorOf(author: string): number {
-  let hash = 0;
-  for (const character of author) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return hash % COLORS;
-}
 
 /** A mark of this module. Marks of panels have no end. */
 export interface TimedMark extends Mark {
@@ -20,7 +13,7 @@ export interface TimedMark extends Mark {
 }
 
 export function marksOf(sheet: number, ranges: readonly Range[], author: string, untilMs: number): TimedMark[] {
-  return ranges.map((range) => ({ ...range, sheet, kind: "changed", color: colorOf(author), label: author, untilMs }));
+  return ranges.map((range) => ({ ...range, sheet, kind: "changed", color: colorOfPerson(author), label: author, untilMs }));
 }
 
 /** Returns the marks that are shown at a time. */

@@ -77,6 +77,8 @@ function Status({ access, route, details, source }: StatusProps) {
 
 function Commands({ access, route, details, replace, source, setPanel, grid }: SheetHeaderProps) {
   const [command, setCommand] = useState<DetailsCommand | null>(null);
+  const [hasUnsent, setHasUnsent] = useState(false);
+  const findUnsent = () => void source?.unsentEdits().then(({ pending, setAside }) => setHasUnsent(pending.length + setAside.length > 0));
   const change = async (next: DetailsChange) => {
     replace(await changeDetails(access.stack, route.id, next));
     if (next.status === "deleted") location.hash = "#/";
@@ -87,14 +89,14 @@ function Commands({ access, route, details, replace, source, setPanel, grid }: S
   const items = [
     ...MENU_PANELS.map((name) => (source === null ? null : { label: PANEL_NAMES[name], run: () => setPanel(name) })),
     { label: "Copy the address of the selection", run: () => void copyAddress(route, source, grid.current) },
-    source === null ? null : { label: "Download unsent edits", run: () => void downloadUnsentEdits(source, route.id) },
+    source === null || !hasUnsent ? null : { label: "Download unsent edits", run: () => void downloadUnsentEdits(source, route.id) },
     start("archive", "Archive", isOwner && details.status === "active"),
     start("unarchive", "Unarchive", isOwner && details.status === "archived"),
     start("delete", "Delete", isOwner && details.status !== "deleted"),
   ];
   return (
     <>
-      <Menu label="More commands" items={items} />
+      <Menu label="More commands" items={items} open={findUnsent} />
       {command === null || details === null ? null : (
         <DetailsDialog spreadsheet={details} command={command} change={change} close={() => setCommand(null)} />
       )}

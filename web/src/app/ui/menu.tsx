@@ -11,9 +11,11 @@ export interface MenuItem {
 interface MenuProps {
   label: string;
   items: readonly (MenuItem | null)[];
+  /** Called before the list is shown. */
+  open?: () => void;
 }
 
-export function Menu({ label, items }: MenuProps) {
+export function Menu({ label, items, open }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -27,6 +29,10 @@ export function Menu({ label, items }: MenuProps) {
     addEventListener("pointerdown", closeOutside);
     return () => removeEventListener("pointerdown", closeOutside);
   }, [isOpen]);
+  const toggle = () => {
+    if (!isOpen) open?.();
+    setOpen(!isOpen);
+  };
   const close = () => {
     setOpen(false);
     root.current?.querySelector<HTMLElement>("button")?.focus();
@@ -39,7 +45,7 @@ export function Menu({ label, items }: MenuProps) {
   };
   return (
     <div class="menu" ref={root} onKeyDown={handleKey}>
-      <button type="button" class="icon" aria-label={label} title={label} aria-haspopup="menu" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+      <button type="button" class="icon" aria-label={label} title={label} aria-haspopup="menu" aria-expanded={isOpen} aria-controls={id} onClick={toggle}>
         <span aria-hidden="true">⋯</span>
       </button>
       <div id={id} role="menu" aria-label={label} hidden={!isOpen}>

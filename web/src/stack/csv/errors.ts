@@ -2,6 +2,11 @@
 
 export class ImportError extends Error {
   override readonly name = "ImportError";
+
+  /** `command` imports the file where the page cannot. */
+  constructor(readonly text: string, readonly command?: string) {
+    super(command === undefined ? text : `${text} ${command}`);
+  }
 }
 
 export const MAX_TEXT_BYTES = 64 * 1024;

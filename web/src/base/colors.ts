@@ -1,0 +1,2 @@
+/** Colors of marks and of people. */
+export const COLORS = 8;
