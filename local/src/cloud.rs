@@ -16,12 +16,11 @@ use cellar_runtime::api::{self, ApiState, BodyBudget};
 use cellar_runtime::settings::{ApiSettings, SnapshotSettings};
 use cellar_runtime::snapshot::{SnapshotClients, levels_builder};
 use cellar_stacks::template::Template;
-use dynoxide::Database;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::buckets::Buckets;
-use crate::database;
+use crate::database::{self, DurableDatabase, OperationKind};
 use crate::error::LocalError;
 use crate::events::{EventSources, SourceContext};
 use crate::functions::{
@@ -129,8 +128,10 @@ impl LocalCloud {
         let names = Names { template, stack: &options.stack, url: url.clone() };
         let function = read_url_function(template, &names)?;
         let database = database::open(&folder.database())?;
-        manifest.tables =
-            tables::create_missing_tables(&database, template, &names, &manifest.tables)?;
+        let create_tables = |database: &_| {
+            tables::create_missing_tables(database, template, &names, &manifest.tables)
+        };
+        manifest.tables = database.run(OperationKind::Write, create_tables).await??;
         let buckets = Buckets::open(folder, template, &names, &manifest.buckets)?;
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
@@ -351,7 +352,7 @@ fn open_event_sources(
     folder: &StateFolder,
     ports: Ports,
     services: &Services,
-    database: &Database,
+    database: &DurableDatabase,
 ) -> Result<(Queues, EventSources), LocalError> {
     let store = EventStore::open(&folder.events())?;
     let queues = Queues::open(template, names, &store, &ports.clock)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use cellar_runtime::settings::SettingsError;
 use cellar_stacks::template::ResolveError;
 
+use crate::database::SyncError;
 use crate::disk_space;
 
 const FREE_SPACE: &str =
@@ -34,6 +35,9 @@ pub enum LocalError {
         path: PathBuf,
         source: io::Error,
     },
+    /// Writes of the database did not reach the disk.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// The disk with the state directory is full.
     #[error("the disk with {} is full", path.display())]
     DiskFull {

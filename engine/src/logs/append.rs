@@ -7,6 +7,7 @@ use cellar_base::position::Position;
 use cellar_log::append::{Append, AppendAction, AppendEvent, Appended, Refusal, Request};
 use cellar_log::entry::Entry;
 
+use super::append_queue::QueueIsFull;
 use super::{LogError, Logs, WhenUnchanged};
 use crate::ports::{PortError, PutOutcome, ReadConsistency};
 use crate::unexpected_event::log_unexpected;
@@ -52,6 +53,8 @@ impl Logs {
     /// request was not resolved, it is rejected, unless the log already contains it.
     pub(super) async fn append_unchecked(&self, request: Request) -> Result<Appended, LogError> {
         let log_id = request.log();
+        let turn = self.append_queue.wait_for_turn(log_id).await;
+        let _turn = turn.map_err(|QueueIsFull| LogError::Refused(Refusal::Contention))?;
         let now_ms = self.clock.now_ms();
         let cached_tail = self.tails.entries_from(now_ms, log_id, request.lowest_base());
         let (mut append, mut action) = Append::begin(request, &cached_tail, self.inputs());

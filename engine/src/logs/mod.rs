@@ -2,6 +2,7 @@
 //! stack.
 
 mod append;
+mod append_queue;
 mod cached_tails;
 mod calculate;
 mod cell_history;
@@ -85,6 +86,7 @@ use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use crate::ports::{BlobKey, Blobs, Clock, Entries, NoPokes, Pokes, PortError, Random, Segments};
 use crate::retry::retry_with_jitter;
 use crate::snapshots::ObjectStore;
+use append_queue::AppendQueue;
 use cached_tails::TailCache;
 use inherited::LineageCache;
 use numbering::LastIdCache;
@@ -99,6 +101,7 @@ pub struct Logs {
     blobs: Arc<dyn Blobs>,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
+    append_queue: AppendQueue,
     tails: TailCache,
     last_ids: LastIdCache,
     last_offloaded: OffloadedCache,
@@ -126,6 +129,7 @@ impl Logs {
             blobs,
             clock,
             random,
+            append_queue: AppendQueue::default(),
             tails: TailCache::default(),
             last_ids: LastIdCache::default(),
             last_offloaded: OffloadedCache::default(),

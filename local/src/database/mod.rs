@@ -3,17 +3,23 @@
 //! The dynoxide crate has its own HTTP server, which is not used: it responds to every client,
 //! including web pages, and does not support access checks.
 
+mod group_sync;
 mod requests;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use dynoxide::Database;
+
+use group_sync::GroupSync;
+pub(crate) use group_sync::{OperationKind, SyncError};
 
 use crate::access::{Service, serve_guarded};
 use crate::disk_space;
@@ -27,9 +33,54 @@ const SERVICE: Service = Service {
     denied_status: StatusCode::BAD_REQUEST,
 };
 
-/// Opens the database file. Acknowledged writes survive a crash, because dynoxide keeps SQLite's
-/// default of `synchronous = FULL` in WAL mode.
-pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
+/// The embedded DynamoDB. Its answers depend only on data that survives a crash of the machine.
+#[derive(Clone)]
+pub(crate) struct DurableDatabase {
+    database: Database,
+    group_sync: GroupSync,
+}
+
+impl DurableDatabase {
+    /// Returns a database in memory, which never waits for a disk.
+    #[cfg(test)]
+    pub(crate) fn in_memory(database: Database) -> Self {
+        Self { database, group_sync: GroupSync::new(|| Ok(())) }
+    }
+
+    /// Returns the database for operations whose results need not be on disk.
+    pub(crate) fn unsynced(&self) -> &Database {
+        &self.database
+    }
+
+    /// Runs an operation, and returns its result when everything that it has written or read is on
+    /// disk.
+    pub(crate) async fn run<T>(
+        &self,
+        kind: OperationKind,
+        operation: impl FnOnce(&Database) -> T,
+    ) -> Result<T, SyncError> {
+        self.group_sync.run(kind, || operation(&self.database)).await
+    }
+}
+
+impl std::fmt::Debug for DurableDatabase {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("DurableDatabase")
+    }
+}
+
+/// Syncs the write-ahead log, in which SQLite has stored all changes that are not in the database
+/// file yet.
+fn sync_write_ahead_log(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.sync_data()
+}
+
+/// Opens the database file.
+///
+/// SQLite does not wait for the disk at the end of each write (`synchronous = NORMAL` in WAL mode).
+/// A crash of the machine could then lose the newest writes, but damages nothing. Instead,
+/// [`DurableDatabase::run`] waits until the log is on disk, once for all operations that wait.
+pub(crate) fn open(path: &Path) -> Result<DurableDatabase, LocalError> {
     let damaged = |why: String| LocalError::Damaged { path: path.to_owned(), why };
     if path.exists() {
         check_integrity(path)?;
@@ -44,7 +95,11 @@ pub(crate) fn open(path: &Path) -> Result<Database, LocalError> {
     index_streams(path).map_err(|error| {
         if disk_space::is_sqlite_full(&error) { full() } else { damaged(error.to_string()) }
     })?;
-    Ok(database)
+    // Sets `synchronous = NORMAL`, and other settings to their defaults.
+    database.disable_bulk_loading().map_err(|error| damaged(error.to_string()))?;
+    let log_path = PathBuf::from(format!("{utf8_path}-wal"));
+    let group_sync = GroupSync::new(move || sync_write_ahead_log(&log_path));
+    Ok(DurableDatabase { database, group_sync })
 }
 
 /// Creates an index on the sequence numbers of stream records. dynoxide stores the sequence numbers
@@ -74,11 +129,11 @@ fn integrity_report(path: &Path) -> rusqlite::Result<String> {
 
 /// Serves the database on a free port until the returned server is dropped.
 pub(crate) async fn start(
-    database: Database,
+    database: DurableDatabase,
     roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
     let respond = async move |headers: HeaderMap, body: Bytes| {
-        requests::handle_request(&database, &headers, &body)
+        requests::handle_request(&database, &headers, &body).await
     };
     serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(respond)).await
 }

@@ -8,16 +8,39 @@ use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::{DurableDatabase, OperationKind};
 use crate::aws_json::{error_response, json_response, operation};
 use crate::disk_space;
 use crate::roles::tables::VERSION;
 
+/// Operations that change nothing.
+const READS: [&str; 7] = [
+    "BatchGetItem",
+    "DescribeTable",
+    "GetItem",
+    "ListTables",
+    "Query",
+    "Scan",
+    "TransactGetItems",
+];
+
 type OperationResult = Result<Vec<u8>, DynoxideError>;
 
-/// Blocks the thread until the data is synced to disk.
-pub(super) fn handle_request(database: &Database, headers: &HeaderMap, body: &Bytes) -> Response {
+/// The response depends only on data that is on disk.
+pub(super) async fn handle_request(
+    database: &DurableDatabase,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Response {
     let operation = operation(headers, VERSION);
-    match perform_operation(database, operation, body) {
+    let kind = if READS.contains(&operation) { OperationKind::Read } else { OperationKind::Write };
+    let performed =
+        database.run(kind, |database| perform_operation(database, operation, body)).await;
+    let result = performed.unwrap_or_else(|error| {
+        tracing::error!(%error, "the database cannot be used");
+        Some(Err(DynoxideError::InternalServerError(error.to_string())))
+    });
+    match result {
         Some(Ok(json)) => json_response(StatusCode::OK, json),
         Some(Err(error)) if disk_space::is_database_full(&error) => {
             tracing::error!(%error, "the disk is full");
@@ -99,19 +122,19 @@ mod tests {
     use super::*;
     use crate::aws_json::{JSON, TARGET};
 
-    async fn ask(database: &Database, target: &str, body: &str) -> (StatusCode, Value) {
+    async fn ask(database: &DurableDatabase, target: &str, body: &str) -> (StatusCode, Value) {
         let headers = HeaderMap::from_iter([(
             TARGET.parse().unwrap(),
             HeaderValue::from_str(target).unwrap(),
         )]);
-        let answer = handle_request(database, &headers, &Bytes::from(body.to_owned()));
+        let answer = handle_request(database, &headers, &Bytes::from(body.to_owned())).await;
         assert_eq!(answer.headers()[CONTENT_TYPE], JSON);
         let status = answer.status();
         let body = to_bytes(answer.into_body(), 10_000).await.unwrap();
         (status, serde_json::from_slice(&body).unwrap())
     }
 
-    fn database() -> Database {
+    fn database() -> DurableDatabase {
         let database = Database::memory().unwrap();
         let table = json!({
             "TableName": "Table",
@@ -120,7 +143,7 @@ mod tests {
             "BillingMode": "PAY_PER_REQUEST",
         });
         database.create_table(serde_json::from_value(table).unwrap()).unwrap();
-        database
+        DurableDatabase::in_memory(database)
     }
 
     #[tokio::test]

@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 use cellar_engine::ports::{Clock, Jobs};
 use cellar_stacks::template::Template;
-use dynoxide::Database;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -31,6 +30,7 @@ use queue_mapping::QueueMapping;
 use queue_poller::QueuePoller;
 use stream::TableStream;
 
+use crate::database::DurableDatabase;
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::queues::Queues;
@@ -49,7 +49,7 @@ pub(crate) struct EventSources {
 
 /// The parts of the local stack that event sources use.
 pub(crate) struct SourceContext<'a> {
-    pub(crate) database: &'a Database,
+    pub(crate) database: &'a DurableDatabase,
     pub(crate) store: &'a Arc<EventStore>,
     pub(crate) queues: &'a Queues,
     pub(crate) clock: &'a Arc<dyn Clock>,

@@ -3,37 +3,27 @@
 use std::time::Duration;
 
 use cellar_engine::ports::PortError;
-use dynoxide::Database;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::batch::Record;
+use crate::database::{DurableDatabase, OperationKind};
 
 /// Matches DynamoDB's limit.
 const MAX_RECORDS_PER_READ: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct TableStream {
-    database: SharedDatabase,
+    database: DurableDatabase,
     arn: String,
     shard_ids: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Shard {
-    database: SharedDatabase,
+    database: DurableDatabase,
     pub(super) stream_arn: String,
     pub(super) id: String,
-}
-
-/// Wrapper around the database that implements `Debug`.
-#[derive(Clone)]
-struct SharedDatabase(Database);
-
-impl std::fmt::Debug for SharedDatabase {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Database")
-    }
 }
 
 fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
@@ -41,19 +31,20 @@ fn parse_request<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 }
 
 impl TableStream {
-    pub(super) fn of_table(database: &Database, table_name: &str) -> Result<Self, String> {
+    pub(super) fn of_table(database: &DurableDatabase, table_name: &str) -> Result<Self, String> {
         let list_request = parse_request(json!({ "TableName": table_name }))?;
-        let list_reply = database.list_streams(list_request).map_err(|error| error.to_string())?;
+        let database_api = database.unsynced();
+        let list_reply = database_api.list_streams(list_request).map_err(|error| error.to_string())?;
         let Some(stream) = list_reply.streams.into_iter().next() else {
             return Err(format!("the table {table_name} has no stream"));
         };
         let arn = stream.stream_arn;
         let describe_request = parse_request(json!({ "StreamArn": arn }))?;
         let describe_reply =
-            database.describe_stream(describe_request).map_err(|error| error.to_string())?;
+            database_api.describe_stream(describe_request).map_err(|error| error.to_string())?;
         let shards = describe_reply.stream_description.shards;
         Ok(Self {
-            database: SharedDatabase(database.clone()),
+            database: database.clone(),
             arn,
             shard_ids: shards.into_iter().map(|shard| shard.shard_id).collect(),
         })
@@ -75,20 +66,20 @@ impl TableStream {
 impl Shard {
     /// Reads from the oldest record if `after` is `None`.
     pub(super) async fn read(&self, after: Option<&str>) -> Result<Vec<Record>, PortError> {
-        let shard = self.clone();
-        let after = after.map(str::to_owned);
-        let task = tokio::task::spawn_blocking(move || shard.read_blocking(after.as_deref()));
+        let (shard, after) = (self.clone(), after.map(str::to_owned));
+        let task = tokio::task::spawn_blocking(move || shard.read_unsynced(after.as_deref()));
         let read_result = match task.await {
             Ok(read_result) => read_result,
             Err(join_error) => Err(join_error.to_string()),
         };
-        read_result.map_err(|error| {
+        let synced = self.database.run(OperationKind::Read, |_| read_result).await;
+        synced.unwrap_or_else(|error| Err(error.to_string())).map_err(|error| {
             PortError::temporary(format!("cannot read the stream {}: {error}", self.stream_arn))
         })
     }
 
-    fn read_blocking(&self, after: Option<&str>) -> Result<Vec<Record>, String> {
-        let SharedDatabase(database) = &self.database;
+    fn read_unsynced(&self, after: Option<&str>) -> Result<Vec<Record>, String> {
+        let database = self.database.unsynced();
         let iterator_type = if after.is_some() { "AFTER_SEQUENCE_NUMBER" } else { "TRIM_HORIZON" };
         let iterator_request = parse_request(json!({
             "StreamArn": self.stream_arn, "ShardId": self.id,

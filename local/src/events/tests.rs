@@ -6,11 +6,13 @@ use async_trait::async_trait;
 use cellar_engine::memory::ManualClock;
 use cellar_engine::ports::{Jobs, QueueRules};
 use cellar_stacks::{Architecture, Config, cellar_stack};
+use dynoxide::Database;
 use serde_json::{Value, json};
 
 use super::poller::PollStep;
 use super::*;
 use crate::queues::LocalQueue;
+use crate::database::DurableDatabase;
 use crate::tables;
 
 /// A function that fails for certain entries.
@@ -49,7 +51,7 @@ impl EventFunction for Scripted {
 
 struct World {
     folder: tempfile::TempDir,
-    database: Database,
+    database: DurableDatabase,
     clock: Arc<ManualClock>,
     function: Arc<Scripted>,
 }
@@ -64,6 +66,7 @@ impl World {
         // Start the clock at the current time, because stream records have real timestamps.
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
         let clock = Arc::new(ManualClock::at(u64::try_from(now).unwrap()));
+        let database = DurableDatabase::in_memory(database);
         Self { folder, database, clock, function: Arc::new(function) }
     }
 
@@ -92,7 +95,7 @@ impl World {
             "S": {"B": "AAAAAAAAAAAAAAAAAAAABwAAAAA="}, "N": {"N": number.to_string()},
             "T": {"S": letter},
         }});
-        self.database.put_item(serde_json::from_value(request).unwrap()).unwrap();
+        self.database.unsynced().put_item(serde_json::from_value(request).unwrap()).unwrap();
     }
 
     /// Runs poll steps until the shard has no new records. Advances the clock by each backoff.

@@ -96,6 +96,9 @@ pub const MAX_OFFLOADED_OBJECT_BYTES: usize = 32 * 1024 * 1024;
 /// Maximum uncompressed size of the records of an offloaded segment, in bytes.
 pub const MAX_OFFLOADED_BYTES: usize = 64 * 1024 * 1024;
 
+/// Maximum number of appends to one log that wait or run in a process. With 5 ms an entry, the last
+/// one waits for 5 s.
+pub const MAX_QUEUED_APPENDS: usize = 1_000;
 /// Maximum total size of the entries that a process caches per log, in bytes.
 pub const MAX_CACHED_TAIL_BYTES: usize = 2 * 1024 * 1024;
 /// Maximum number of logs whose newest entries are cached by a process.
