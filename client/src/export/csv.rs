@@ -42,7 +42,7 @@ pub struct CsvExport {
     source: ExportSource,
 }
 
-/// What was exported.
+/// The exported sheet and its position.
 #[derive(Debug)]
 struct ExportSource {
     sheet: SheetId,

@@ -51,7 +51,7 @@ pub(crate) struct ReadSheet {
     pub(crate) name: String,
 }
 
-/// What a task returns of a band.
+/// A band that a task has read.
 enum TaskPart<T> {
     Encoded(T),
     Stored(Window, Tile),
@@ -62,7 +62,7 @@ struct TaskParts<T> {
     cell_count: usize,
 }
 
-/// What all tasks read.
+/// The sheet and the objects that all tasks use.
 struct SharedSheet {
     source: Arc<SnapshotSource>,
     root: Option<Root>,

@@ -16,7 +16,7 @@ pub(crate) enum OperationKind {
     Write,
 }
 
-/// A sync to disk failed. It is unknown what the disk contains, and a repeated sync would not tell.
+/// A sync to disk failed. Earlier writes may be lost, even if a later sync succeeds.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("the database could not be synced to disk: {why}; stop the local stack and check the disk")]
 pub struct SyncError {

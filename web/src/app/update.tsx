@@ -3,6 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 const CHECK_INTERVAL_MS = 3_600_000;
+/** Starting a worker that fills its cache would delay the first cells. */
+const REGISTER_DELAY_MS = 1_000;
 
 /** Shows an offer when a new build is ready. The page keeps its build until the user accepts it. */
 export function UpdateOffer() {
@@ -34,6 +36,10 @@ function watchForUpdates(onWaiting: (worker: ServiceWorker) => void): () => void
     registration.addEventListener("updatefound", () => registration.installing?.addEventListener("statechange", offer));
     timer = setInterval(() => void registration.update().catch(() => undefined), CHECK_INTERVAL_MS);
   };
-  serviceWorker?.register("sw.js").then(watch).catch(() => undefined);
-  return () => clearInterval(timer);
+  const register = () => void serviceWorker?.register("sw.js").then(watch).catch(() => undefined);
+  const start = setTimeout(register, REGISTER_DELAY_MS);
+  return () => {
+    clearTimeout(start);
+    clearInterval(timer);
+  };
 }

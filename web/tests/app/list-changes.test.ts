@@ -17,7 +17,7 @@ test("a change is shown until the list has it", () => {
   expect(withChanges([], changes, "", 1)).toEqual([]);
 });
 
-test("a change is forgotten after its time, because somebody else may have changed the spreadsheet again", () => {
+test("a change is forgotten after its time, because the list may have a later one", () => {
   const changes = changedAt(0);
   expect(withChanges([], changes, "", CHANGE_KEPT_MS)).toEqual([archived]);
   expect(withChanges([weather], changes, "", CHANGE_KEPT_MS + 1)).toEqual([weather]);

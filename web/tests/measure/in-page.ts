@@ -5,49 +5,67 @@ type Grid = HTMLElementTagNameMap["cellar-grid"];
 /** Runs before the page: resolves with the time from the navigation to the end of the frame that shows cells. */
 export function firstCellsMs(): void {
   (globalThis as unknown as { firstCells: Promise<number> }).firstCells = new Promise((resolve) => {
-    const look = (): void => {
+    // A message is handled after the frame has been painted. The grid may draw cells in the same frame.
+    const { port1, port2 } = new MessageChannel();
+    const lookAfterFrame = (): void => void requestAnimationFrame(() => port2.postMessage(null));
+    port1.onmessage = () => {
+      const paintedMs = performance.now();
       const cells = document.querySelector("cellar-grid")?.shadowRoot?.querySelectorAll(".cell") ?? [];
-      if (![...cells].some((cell) => cell.textContent !== "")) return void requestAnimationFrame(look);
-      // A message is handled after the frame has been painted.
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => resolve(performance.now());
-      port2.postMessage(null);
+      if ([...cells].some((cell) => cell.textContent !== "")) resolve(paintedMs);
+      else lookAfterFrame();
     };
-    requestAnimationFrame(look);
+    lookAfterFrame();
   });
 }
 
-/** Notes the time from each key event to the end of the next frame. */
+/** Times of a key event, in milliseconds. */
+export interface KeyTimes {
+  /** From the event to the end of the next frame. */
+  toPaint: number;
+  /** The same without the time in which the page waits for the screen. */
+  work: number;
+}
+
+/** Notes the times of each key event. */
 export function watchKeys(): void {
-  const times: number[] = [];
-  (globalThis as unknown as { keyTimes: number[] }).keyTimes = times;
+  const times: KeyTimes[] = [];
+  (globalThis as unknown as { keyTimes: KeyTimes[] }).keyTimes = times;
   addEventListener(
     "keydown",
-    ({ timeStamp }) =>
-      requestAnimationFrame(() => {
+    ({ timeStamp }) => {
+      let handledMs = performance.now();
+      // Runs after the listeners of the grid.
+      setTimeout(() => (handledMs = performance.now()));
+      requestAnimationFrame((frameMs) => {
         const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => times.push(performance.now() - timeStamp);
+        port1.onmessage = () => {
+          const paintedMs = performance.now();
+          const waitMs = Math.max(0, frameMs - handledMs);
+          times.push({ toPaint: paintedMs - timeStamp, work: paintedMs - timeStamp - waitMs });
+        };
         port2.postMessage(null);
-      }),
+      });
+    },
     { capture: true },
   );
 }
 
-export function keyToPaintMs(): number[] {
-  return (globalThis as unknown as { keyTimes: number[] }).keyTimes;
+export function keyTimes(): KeyTimes[] {
+  return (globalThis as unknown as { keyTimes: KeyTimes[] }).keyTimes;
 }
 
 /** Resolves with the time, in milliseconds since 1970, at which a frame shows the text in a cell. */
 export function textShownAtMs(text: string): Promise<number> {
   return new Promise((resolve) => {
-    const look = (): void => {
+    const { port1, port2 } = new MessageChannel();
+    const lookAfterFrame = (): void => void requestAnimationFrame(() => port2.postMessage(null));
+    port1.onmessage = () => {
+      const paintedMs = performance.timeOrigin + performance.now();
       const cells = document.querySelector("cellar-grid")?.shadowRoot?.querySelectorAll(".cell") ?? [];
-      if (![...cells].some((cell) => cell.textContent === text)) return void requestAnimationFrame(look);
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
-      port2.postMessage(null);
+      if ([...cells].some((cell) => cell.textContent === text)) resolve(paintedMs);
+      else lookAfterFrame();
     };
-    requestAnimationFrame(look);
+    lookAfterFrame();
   });
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Outcome {
     for_s: f64,
 }
 
-/// What the editors share.
+/// Tables and processes that the editors share.
 struct World {
     tables: Arc<DistantTables>,
     /// Processes that are free, the one that was used last at the end.

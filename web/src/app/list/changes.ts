@@ -2,7 +2,7 @@
 
 import type { Spreadsheet } from "../../stack/details";
 
-/** The list has a change after this time. Then somebody else may have changed the spreadsheet again. */
+/** The list has a change after this time. Then a later change by another person may be listed. */
 export const CHANGE_KEPT_MS = 30_000;
 
 /** A changed spreadsheet by its id, and when it was changed. */
