@@ -30,17 +30,18 @@ export interface KeyTimes {
 export function watchKeys(): void {
   const times: KeyTimes[] = [];
   (globalThis as unknown as { keyTimes: KeyTimes[] }).keyTimes = times;
+  let handledMs = Infinity;
+  addEventListener("keydown", () => (handledMs = performance.now()));
   addEventListener(
     "keydown",
     ({ timeStamp }) => {
-      let handledMs = performance.now();
-      // Runs after the listeners of the grid.
-      setTimeout(() => (handledMs = performance.now()));
-      requestAnimationFrame((frameMs) => {
+      // Until the listener above has run, after those of the grid.
+      handledMs = Infinity;
+      requestAnimationFrame(() => {
+        const waitMs = Math.max(0, performance.now() - handledMs);
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = () => {
           const paintedMs = performance.now();
-          const waitMs = Math.max(0, frameMs - handledMs);
           times.push({ toPaint: paintedMs - timeStamp, work: paintedMs - timeStamp - waitMs });
         };
         port2.postMessage(null);
