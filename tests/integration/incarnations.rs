@@ -104,7 +104,7 @@ async fn who_knows_what_was_restored_away_has_to_load_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_spreadsheet_begins_with_the_incarnation_of_the_tables() {
-    let World { after, .. } = World::start().await;
+    let World { cloud: _cloud, after, .. } = World::start().await;
     let created = after.create(&nonce("new")).await.unwrap();
     assert_eq!(created.incarnation, 1);
     assert_eq!(

@@ -205,3 +205,39 @@ impl<T: Send + 'static> OrderedTasks<T> {
         result.transpose()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn results_are_taken_in_the_order_of_the_tasks() {
+        let mut tasks = OrderedTasks::new();
+        let spawn = |tasks: &mut OrderedTasks<u64>, delay_ms: u64| {
+            tasks.spawn(async move {
+                tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+                Ok(delay_ms)
+            });
+        };
+        for delay_ms in [60, 20, 40] {
+            assert!(tasks.has_room());
+            spawn(&mut tasks, delay_ms);
+        }
+        assert!(!tasks.has_room());
+        assert_eq!(tasks.next().await.unwrap(), Some(60));
+        assert!(tasks.has_room());
+        spawn(&mut tasks, 0);
+        for expected in [Some(20), Some(40), Some(0), None] {
+            assert_eq!(tasks.next().await.unwrap(), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_error_ends_reading() {
+        let mut tasks = OrderedTasks::<()>::new();
+        tasks.spawn(async { Err(ReaderError::Changing { attempts: 1 }) });
+        assert!(matches!(tasks.next().await, Err(ReaderError::Changing { attempts: 1 })));
+    }
+}

@@ -346,8 +346,10 @@ fn the_cost_option_prints_the_cost() {
         (&["get", "--remote"], one),
         (&["set", "A1", "x"], one),
         (&["history"], one),
-        // An export to csv also lists the sheets, to report omitted ones.
-        (&["export", "out.csv"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        // An export to csv also lists the sheets, to report omitted ones. From chunks, it costs as much as
+        // `get` beside that.
+        (&["export", "a2.csv", "--remote"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["export", "out.csv"], "cost: 3 write units, 1.5 read units: $0.0000020625"),
         (&["head"], one),
         (&["use", &id], one),
         (&["health"], one),

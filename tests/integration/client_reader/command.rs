@@ -1,5 +1,5 @@
-//! `cellar get` reads snapshots in the client, `cellar get --remote` on the server: both print the
-//! same.
+//! `cellar get` and `cellar export` read snapshots in the client, with `--remote` on the server: both
+//! print the same.
 
 use std::fs;
 
@@ -21,6 +21,8 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
     assert_eq!(project.cellar(&["import", "long.csv"]).code, 0);
     for edit in [
         &["set", "A2", "hello", "B3", "2.50"][..],
+        // So wide that several tasks read the rows of an export.
+        &["set", "AD5", "far"],
         &["format", "B:B", "0.0"],
         &["rows", "insert", "10"],
         &["sheets", "add", "Costs"],
@@ -28,7 +30,10 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
         let run = project.cellar(edit);
         assert_eq!(run.code, 0, "{run:?}");
     }
-    let gets: [&[&str]; 8] = [
+    let reads: [&[&str]; 11] = [
+        &["export", "-"],
+        &["export", "-", "--sheet", "costs"],
+        &["export", "-", "--sheet", "nowhere"],
         &["get"],
         &["get", "--range", "A1:C40"],
         &["get", "--range", "B2:B29999", "--json"],
@@ -38,7 +43,7 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
         &["get", "--sheet", "nowhere", "--json"],
         &["get", "--range", "A1:BDWGN1000000", "--json"],
     ];
-    for arguments in gets {
+    for arguments in reads {
         let here = project.cellar(arguments);
         let there = project.cellar(&[arguments, &["--remote"]].concat());
         assert_eq!(

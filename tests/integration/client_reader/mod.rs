@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cellar::editor::Editor;
+use cellar::export::{CsvStyle, fetch_csv, fetch_csv_pages, fetch_xlsx, fetch_xlsx_pages};
 use cellar::reader::{ChunkCache, Reader};
 use cellar::{CellsQuery, Client};
 use cellar_api::{wire::CellsReply, wire::CreateRequest, wire::EntryKind, wire::EntryView};
@@ -100,6 +101,30 @@ impl World {
         assert_same(&own, &shown);
         let json = |reply| serde_json::to_string(reply).unwrap();
         assert!(json(&own) == json(&shown), "{sheet:?} {range}");
+    }
+
+    /// Checks that exports from chunks equal those from the server.
+    async fn check_exports(&self, sheet: &str) {
+        let spreadsheet = self.client.spreadsheet(self.log);
+        let query = CellsQuery::of_sheet(sheet);
+        for formulas in [false, true] {
+            let mut style = CsvStyle::default();
+            style.formulas = formulas;
+            let own = fetch_csv(&spreadsheet, query.clone(), style, |_| {}).await.unwrap();
+            let shown = fetch_csv_pages(&spreadsheet, query.clone(), style, |_| {}).await.unwrap();
+            let [own, shown] = [own, shown].map(|export| {
+                let mut file = Vec::new();
+                (export.write_to(&mut file).unwrap(), String::from_utf8(file).unwrap())
+            });
+            assert!(own == shown, "{sheet}, formulas: {formulas}");
+        }
+        let own = fetch_xlsx(&spreadsheet, query.clone(), |_| {}).await.unwrap();
+        let shown = fetch_xlsx_pages(&spreadsheet, query, |_| {}).await.unwrap();
+        let [own, shown] = [own, shown].map(|export| {
+            let mut file = std::io::Cursor::new(Vec::new());
+            (export.write_to(&mut file).unwrap(), file.into_inner())
+        });
+        assert!(own == shown, "{sheet} as xlsx");
     }
 
     /// Waits until all requested snapshots are finished, so that the root no longer changes.

@@ -116,6 +116,17 @@ fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
     replaced(action([SnapshotEvent::Found(Some(future(LEASE_S)))]));
 }
 
+/// The worker deletes a record that another one may have left, wakes the next snapshot, and drops the
+/// message.
+fn dropped_after_deletion(begun: &[SnapshotEvent]) {
+    let after =
+        |events: &[SnapshotEvent]| action([begun, events].concat().into_iter());
+    assert_eq!(after(&[]), SnapshotAction::Delete { run: None });
+    assert_eq!(after(&[SnapshotEvent::Done]), SnapshotAction::FindNext);
+    let last = [SnapshotEvent::Done, SnapshotEvent::Found(None)];
+    assert_eq!(after(&last), SnapshotAction::Finish(SnapshotOutcome::Drop));
+}
+
 #[test]
 fn without_a_record_a_finished_snapshot_is_dropped_and_an_unfinished_one_is_started() {
     let none = || SnapshotEvent::Found(None);
@@ -124,8 +135,7 @@ fn without_a_record_a_finished_snapshot_is_dropped_and_an_unfinished_one_is_star
         SnapshotAction::ReadSegment { consistency: ReadConsistency::Eventual }
     );
     for finished in [8, 9] {
-        let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
-        assert_eq!(action([none(), segment(Some(finished))]), dropped);
+        dropped_after_deletion(&[none(), segment(Some(finished))]);
     }
     for unfinished in [segment(None), segment(Some(7)), SnapshotEvent::Segment(None)] {
         let SnapshotAction::Create(own) = action([none(), unfinished.clone()]) else { panic!() };
@@ -158,11 +168,7 @@ fn a_finished_snapshot_is_not_built_again() {
     let claimed = [SnapshotEvent::Found(Some(record(8, LEASE_S))), SnapshotEvent::Written];
     let created = [SnapshotEvent::Found(None), segment(Some(7)), SnapshotEvent::Written];
     for begun in [claimed.to_vec(), created.to_vec()] {
-        let done = || begun.iter().cloned().chain([segment(Some(8))]);
-        assert_eq!(action(done()), SnapshotAction::Delete { run: None });
-        assert_eq!(action(done().chain([SnapshotEvent::Done])), SnapshotAction::FindNext);
-        let last = done().chain([SnapshotEvent::Done, SnapshotEvent::Found(None)]);
-        assert_eq!(action(last), SnapshotAction::Finish(SnapshotOutcome::Drop));
+        dropped_after_deletion(&[begun, vec![segment(Some(8))]].concat());
     }
 }
 
@@ -382,9 +388,8 @@ fn a_rebuild_is_not_dropped_as_finished() {
 
 #[test]
 fn a_message_of_a_finished_rebuild_is_dropped() {
-    // The worker deletes the record. The snapshot itself remains finished.
-    let dropped = SnapshotAction::Finish(SnapshotOutcome::Drop);
-    assert_eq!(action([SnapshotEvent::Found(None), segment(Some(8))]), dropped);
+    // The worker has deleted the record. The snapshot itself remains finished.
+    dropped_after_deletion(&[SnapshotEvent::Found(None), segment(Some(8))]);
 }
 
 #[test]

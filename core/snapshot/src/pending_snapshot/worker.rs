@@ -155,7 +155,10 @@ impl Worker {
         clock: ClockReading,
     ) -> SnapshotAction {
         if segment.is_some_and(|segment| is_finished(segment, self.job.position)) {
-            return SnapshotAction::Finish(SnapshotOutcome::Drop);
+            // The same message may have been delivered to another worker, which has created a record
+            // since, finished the snapshot and stopped before it deleted the record.
+            let steps = [LastStep::DeleteRecord { run: None }, LastStep::FindNext];
+            return self.start_last_steps(SnapshotOutcome::Drop, steps);
         }
         let own_record = PendingSnapshot {
             job: self.job,
