@@ -106,8 +106,10 @@ async fn fetch_chunks(
     mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
     let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
+    let sheet = query.sheet.as_deref();
+    // The future is large, so that it is not part of those of the callers.
     let read = async |reader: &mut Reader| {
-        read_chunks(reader, query.sheet.as_deref(), style, &mut report_progress).await
+        Box::pin(read_chunks(reader, sheet, style, &mut report_progress)).await
     };
     read_intact_snapshot(&mut reader, read).await
 }

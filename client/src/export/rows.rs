@@ -85,7 +85,8 @@ impl RowEncoder {
     /// Returns the rows before the current one, which may get more cells.
     pub(super) fn take_complete_rows(&mut self) -> EncodedRows {
         let EncodedRows { counts, .. } = &self.encoded;
-        let rest = CellCounts { rows: counts.rows, columns: counts.columns, ..CellCounts::default() };
+        let rest =
+            CellCounts { rows: counts.rows, columns: counts.columns, ..CellCounts::default() };
         let rest = EncodedRows { counts: rest, ..EncodedRows::default() };
         std::mem::replace(&mut self.encoded, rest)
     }
@@ -119,7 +120,10 @@ impl RowEncoder {
         }
     }
 
-    fn push_band(&mut self, StoredBand { tile, formats }: &StoredBand<'_>) -> Result<(), ExportError> {
+    fn push_band(
+        &mut self,
+        StoredBand { tile, formats }: &StoredBand<'_>,
+    ) -> Result<(), ExportError> {
         let mut columns: Vec<DisplayedColumn<'_>> =
             tile.columns.iter().map(|column| DisplayedColumn::new(column, formats)).collect();
         let mut text = String::new();
@@ -185,7 +189,11 @@ fn cells_by_row(columns: &[TileColumn]) -> Vec<StoredCell> {
     let mut cells = Vec::with_capacity(cell_count);
     for (column_index, column) in (0..).zip(columns) {
         let rows = (0..).zip(column.values.rows());
-        cells.extend(rows.map(|(value_index, row)| StoredCell { row: *row, column_index, value_index }));
+        cells.extend(rows.map(|(value_index, row)| StoredCell {
+            row: *row,
+            column_index,
+            value_index,
+        }));
     }
     // The sort is stable, so the columns of a row stay in order, and the rows of a column are already
     // sorted.

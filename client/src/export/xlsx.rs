@@ -46,8 +46,10 @@ pub async fn fetch_xlsx(
         return fetch_xlsx_pages(spreadsheet, query, report_progress).await;
     }
     let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
+    let sheet = query.sheet.as_deref();
+    // The future is large, so that it is not part of those of the callers.
     let read = async |reader: &mut Reader| {
-        read_chunks(spreadsheet, reader, query.sheet.as_deref(), &mut report_progress).await
+        Box::pin(read_chunks(spreadsheet, reader, sheet, &mut report_progress)).await
     };
     read_intact_snapshot(&mut reader, read).await
 }

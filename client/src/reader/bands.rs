@@ -182,8 +182,7 @@ mod tests {
     fn bands_adapt_to_the_density_of_cells() {
         let size = BandSize { first_cells: 40, sparse_cells: 5, dense_cells: 30 };
         let mut bands = Bands::new(size, 3..60, 2..6);
-        for (rows, cell_count) in
-            [(3..13, 4), (13..33, 5), (33..53, 29), (53..60, 30), (60..60, 0)]
+        for (rows, cell_count) in [(3..13, 4), (13..33, 5), (33..53, 29), (53..60, 30), (60..60, 0)]
         {
             let taken = bands.take_next().map_or(60..60, |band| band.rows);
             assert_eq!(taken, rows);

@@ -44,10 +44,7 @@ struct Member<'a> {
 impl AppendQueue {
     /// Waits for the appends to the log that arrived earlier. A caller that goes away leaves the
     /// queue.
-    pub(super) async fn wait_for_turn(
-        &self,
-        log_id: LogId,
-    ) -> Result<AppendTurn<'_>, QueueIsFull> {
+    pub(super) async fn wait_for_turn(&self, log_id: LogId) -> Result<AppendTurn<'_>, QueueIsFull> {
         let (member, turn) = self.join(log_id)?;
         Ok(AppendTurn { _guard: turn.lock_owned().await, _member: member })
     }

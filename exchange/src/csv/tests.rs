@@ -466,7 +466,9 @@ fn rows_and_fields_that_are_skipped_are_blank() {
 #[test]
 fn fields_are_quoted_only_where_necessary() {
     let mut row = CsvRow::new(b';');
-    for (column, text) in (0..).zip(["a", "b;c", "d,e", "f\tg", "h|i", "j\"k", "l\nm", "n\ro", " ", "é"]) {
+    for (column, text) in
+        (0..).zip(["a", "b;c", "d,e", "f\tg", "h|i", "j\"k", "l\nm", "n\ro", " ", "é"])
+    {
         row.push_field(column, text).unwrap();
     }
     let text = String::from_utf8(row.encoded().to_vec()).unwrap();

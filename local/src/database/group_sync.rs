@@ -154,8 +154,7 @@ mod tests {
         for number in 0..OPERATIONS {
             let (disk, group) = (Arc::clone(&disk), group.clone());
             operations.spawn(async move {
-                let kind =
-                    if number % 4 == 0 { OperationKind::Read } else { OperationKind::Write };
+                let kind = if number % 4 == 0 { OperationKind::Read } else { OperationKind::Write };
                 let seen = group.run(kind, || match kind {
                     OperationKind::Read => disk.written.load(Ordering::SeqCst),
                     OperationKind::Write => disk.written.fetch_add(1, Ordering::SeqCst) + 1,

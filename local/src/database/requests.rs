@@ -14,15 +14,8 @@ use crate::disk_space;
 use crate::roles::tables::VERSION;
 
 /// Operations that change nothing.
-const READS: [&str; 7] = [
-    "BatchGetItem",
-    "DescribeTable",
-    "GetItem",
-    "ListTables",
-    "Query",
-    "Scan",
-    "TransactGetItems",
-];
+const READS: [&str; 7] =
+    ["BatchGetItem", "DescribeTable", "GetItem", "ListTables", "Query", "Scan", "TransactGetItems"];
 
 type OperationResult = Result<Vec<u8>, DynoxideError>;
 

@@ -34,7 +34,8 @@ impl TableStream {
     pub(super) fn of_table(database: &DurableDatabase, table_name: &str) -> Result<Self, String> {
         let list_request = parse_request(json!({ "TableName": table_name }))?;
         let database_api = database.unsynced();
-        let list_reply = database_api.list_streams(list_request).map_err(|error| error.to_string())?;
+        let list_reply =
+            database_api.list_streams(list_request).map_err(|error| error.to_string())?;
         let Some(stream) = list_reply.streams.into_iter().next() else {
             return Err(format!("the table {table_name} has no stream"));
         };

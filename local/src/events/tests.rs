@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::poller::PollStep;
 use super::*;
-use crate::queues::LocalQueue;
 use crate::database::DurableDatabase;
+use crate::queues::LocalQueue;
 use crate::tables;
 
 /// A function that fails for certain entries.

@@ -39,8 +39,7 @@ impl CachedLog {
         let log_id = self.entries.first().ok_or("the log is empty")?.log;
         let mutations = vec![NewMutation { id, base, operation }];
         let client = ClientKey([client; 8]);
-        let request =
-            Request::new(log_id, client, None, FIRST_INCARNATION, id - 1, mutations)?;
+        let request = Request::new(log_id, client, None, FIRST_INCARNATION, id - 1, mutations)?;
         let first_known = self.entries.partition_point(|entry| entry.position < base);
         let known = self.entries.get(first_known..).unwrap_or_default();
         let inputs = Inputs { now_s: 0, random: 0 };

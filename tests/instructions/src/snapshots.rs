@@ -66,8 +66,7 @@ pub(crate) fn fold_edits() -> Result<PreparedPath, Failure> {
             ReferenceValue::Text(text) => Value::Text(text),
         });
         let row = number.wrapping_mul(0x9e37_79b9) % SHEET_ROWS;
-        let cell =
-            CellEdit { row, column: number % COLUMNS, value, formula: None, format: None };
+        let cell = CellEdit { row, column: number % COLUMNS, value, formula: None, format: None };
         Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
     };
     let operations: Vec<Operation> = (0..EDITS).map(edit).collect();

@@ -4,6 +4,7 @@
 //! Requires Valgrind. To accept a change:
 //! `UPDATE_COUNTS=1 cargo test --workspace --test instructions -- --ignored`
 #![allow(
+    clippy::expect_used,
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,

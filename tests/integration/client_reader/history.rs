@@ -150,7 +150,7 @@ async fn reads_as_the_server_does(seed: u64) {
 
         if step % 12 == 11 {
             world.settle().await;
-            world.check_exports(name).await;
+            Box::pin(world.check_exports(name)).await;
         }
         let root_before = root(&world).await;
         roots.extend(root_before.clone());
@@ -183,7 +183,7 @@ async fn reads_as_the_server_does(seed: u64) {
     let mut reader = Reader::open(client.spreadsheet(world.log), None, None).await.unwrap();
     for (_, name) in sheets(&world).await {
         world.check(&mut reader, Some(name.as_str()), "A:ZZ").await;
-        world.check_exports(&name).await;
+        Box::pin(world.check_exports(&name)).await;
     }
     let fetched = client.cost().cost.object_gets;
     assert!(fetched >= 4, "{fetched} objects");

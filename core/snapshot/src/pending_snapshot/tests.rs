@@ -119,8 +119,7 @@ fn the_own_record_is_claimed_if_it_is_free_or_its_lease_expired() {
 /// The worker deletes a record that another one may have left, wakes the next snapshot, and drops the
 /// message.
 fn dropped_after_deletion(begun: &[SnapshotEvent]) {
-    let after =
-        |events: &[SnapshotEvent]| action([begun, events].concat().into_iter());
+    let after = |events: &[SnapshotEvent]| action([begun, events].concat());
     assert_eq!(after(&[]), SnapshotAction::Delete { run: None });
     assert_eq!(after(&[SnapshotEvent::Done]), SnapshotAction::FindNext);
     let last = [SnapshotEvent::Done, SnapshotEvent::Found(None)];

@@ -8,9 +8,7 @@ use async_trait::async_trait;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_engine::memory::MemoryTables;
-use cellar_engine::ports::{
-    Clock, Entries, Page, PortError, PutOutcome, Random, ReadConsistency,
-};
+use cellar_engine::ports::{Clock, Entries, Page, PortError, PutOutcome, Random, ReadConsistency};
 use cellar_log::entry::Entry;
 use tokio::time::{Instant, sleep};
 

@@ -89,8 +89,7 @@ impl Load {
             let random = fastrand::Rng::with_seed(u64::from(number));
             let (world, seen) = (Arc::clone(&world), (Position::FIRST, 0.0));
             let (latencies_ms, refusals) = (Vec::new(), 0);
-            let editor =
-                Editor { world, number, load: self, random, seen, latencies_ms, refusals };
+            let editor = Editor { world, number, load: self, random, seen, latencies_ms, refusals };
             tokio::spawn(editor.run())
         });
         let editors: Vec<Editor> =
@@ -169,8 +168,7 @@ impl Editor {
             formula: None,
             format: None,
         };
-        let operation =
-            Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
+        let operation = Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![edit] });
         let mutations = vec![NewMutation { id, base: self.seen.0, operation }];
         let client = ClientKey([self.number; 8]);
         let request =

@@ -30,7 +30,9 @@ fn a_hundred_editors_share_a_sheet_without_many_lost_races() {
 #[test]
 #[ignore = "prints figures"]
 fn figures() {
-    println!("| editors | pace | edits/s | writes an edit | reads an edit | p50 ms | p99 ms | max ms | 503 | processes |");
+    println!(
+        "| editors | pace | edits/s | writes an edit | reads an edit | p50 ms | p99 ms | max ms | 503 | processes |"
+    );
     for pace in [Pace::PerSecond(0.5), Pace::PerSecond(2.0), Pace::ClosedLoop] {
         for editors in [2, 8, 32, 100] {
             println!("| {editors} | {pace:?} {}", of(Load { editors, pace, for_s: 60.0 }));
