@@ -286,6 +286,8 @@ describe.skipIf(!CAN_TEST_PAGE)("panels", { timeout: 60_000 }, () => {
   test("a panel without the network says so, and tries again", async () => {
     const id = await withEdits("offline");
     const page = await openSpreadsheet(id);
+    // The service worker has the script of the panel.
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
     await page.context().setOffline(true);
     const panel = await openPanel(page, "Forks");
     await panel.getByText("The stack does not respond.").waitFor({ timeout: 30_000 });
