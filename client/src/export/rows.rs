@@ -84,11 +84,7 @@ impl RowEncoder {
 
     /// Returns the rows before the current one, which may get more cells.
     pub(super) fn take_complete_rows(&mut self) -> EncodedRows {
-        let EncodedRows { counts, .. } = &self.encoded;
-        let rest =
-            CellCounts { rows: counts.rows, columns: counts.columns, ..CellCounts::default() };
-        let rest = EncodedRows { counts: rest, ..EncodedRows::default() };
-        std::mem::replace(&mut self.encoded, rest)
+        std::mem::take(&mut self.encoded)
     }
 
     pub(super) fn finish(mut self) -> EncodedRows {
