@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_exchange::CsvWriter;
 use cellar_sheet::operation::SheetId;
@@ -10,7 +11,7 @@ use cellar_sheet::operation::SheetId;
 use super::rows::{CellCounts, EncodedRows, RowEncoder};
 use super::spool::{RowSpool, SpooledRow};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, read_intact_snapshot, write_error,
+    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, is_object_missing, write_error,
     write_output_file,
 };
 use crate::reader::{Reader, SheetPart, StoredBand};
@@ -107,11 +108,14 @@ async fn fetch_chunks(
 ) -> Result<CsvExport, ExportError> {
     let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
     let sheet = query.sheet.as_deref();
-    // The future is large, so that it is not part of those of the callers.
-    let read = async |reader: &mut Reader| {
-        Box::pin(read_chunks(reader, sheet, style, &mut report_progress)).await
-    };
-    read_intact_snapshot(&mut reader, read).await
+    let mut beginnings_left = MAX_READ_BEGINNINGS;
+    loop {
+        // The future is large, so that it is not part of those of the callers.
+        let export = Box::pin(read_chunks(&mut reader, sheet, style, &mut report_progress)).await;
+        if !is_object_missing(&export) || !reader.begin_again(&mut beginnings_left).await? {
+            return export;
+        }
+    }
 }
 
 async fn read_chunks(

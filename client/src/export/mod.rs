@@ -13,7 +13,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
@@ -22,7 +21,7 @@ pub use csv::{CsvExport, CsvStyle, fetch_csv, fetch_csv_pages};
 pub use xlsx::{XlsxExport, fetch_xlsx, fetch_xlsx_pages};
 
 use crate::ClientError;
-use crate::reader::{Reader, ReaderError};
+use crate::reader::ReaderError;
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
 
@@ -129,22 +128,9 @@ pub struct ExportedSheet {
     pub formula_like_texts: u64,
 }
 
-/// Calls `read` again, from the start, if a newer snapshot has replaced one with a missing object.
-async fn read_intact_snapshot<T>(
-    reader: &mut Reader,
-    mut read: impl AsyncFnMut(&mut Reader) -> Result<T, ExportError>,
-) -> Result<T, ExportError> {
-    let mut attempts_left = MAX_READ_BEGINNINGS;
-    loop {
-        attempts_left -= 1;
-        match read(reader).await {
-            Err(ExportError::Reader(error))
-                if error.unreadable_object().is_some()
-                    && attempts_left > 0
-                    && reader.switch_to_newest_root().await? => {}
-            result => return result,
-        }
-    }
+/// Returns whether reading again from a newer snapshot may succeed.
+fn is_object_missing<T>(result: &Result<T, ExportError>) -> bool {
+    matches!(result, Err(ExportError::Reader(error)) if error.unreadable_object().is_some())
 }
 
 fn write_output_file<T>(

@@ -4,6 +4,7 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use cellar_api::{wire::CellAt, wire::NameView, wire::SheetView, wire::SheetsReply};
+use cellar_base::limits::MAX_READ_BEGINNINGS;
 use cellar_base::position::Position;
 use cellar_exchange::{CellToWrite, EXCEL_COLUMNS, EXCEL_ROWS, Spill, WriteError, XlsxWriter};
 use cellar_sheet::a1::{CellName, Range};
@@ -13,7 +14,7 @@ use cellar_sheet::operation::{SetName, SheetId};
 use cellar_snapshot::cells::visible_cells;
 
 use super::{
-    ExportError, Exported, ExportedSheet, read_intact_snapshot, write_error, write_output_file,
+    ExportError, Exported, ExportedSheet, is_object_missing, write_error, write_output_file,
 };
 use crate::reader::{Reader, SheetPart, StoredBand};
 use crate::sheet_deletion::find_sheet;
@@ -42,16 +43,20 @@ pub async fn fetch_xlsx(
     query: CellsQuery,
     mut report_progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
+    // The futures are large, so that they are not part of those of the callers.
     if !query.selects_newest_sheet() {
-        return fetch_xlsx_pages(spreadsheet, query, report_progress).await;
+        return Box::pin(fetch_xlsx_pages(spreadsheet, query, report_progress)).await;
     }
     let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
     let sheet = query.sheet.as_deref();
-    // The future is large, so that it is not part of those of the callers.
-    let read = async |reader: &mut Reader| {
-        Box::pin(read_chunks(spreadsheet, reader, sheet, &mut report_progress)).await
-    };
-    read_intact_snapshot(&mut reader, read).await
+    let mut beginnings_left = MAX_READ_BEGINNINGS;
+    loop {
+        let export =
+            Box::pin(read_chunks(spreadsheet, &mut reader, sheet, &mut report_progress)).await;
+        if !is_object_missing(&export) || !reader.begin_again(&mut beginnings_left).await? {
+            return export;
+        }
+    }
 }
 
 /// Reads all cells like [`fetch_xlsx`], but always from the server.

@@ -111,25 +111,30 @@ impl Reader {
         sheet: Option<&str>,
         rectangle: Rectangle,
     ) -> Result<CellsReply, ReaderError> {
-        let mut attempts_left = MAX_READ_BEGINNINGS;
+        let mut beginnings_left = MAX_READ_BEGINNINGS;
         loop {
-            attempts_left -= 1;
             let result = self.state.read_cells(&self.source, sheet, rectangle).await;
             let is_object_missing =
                 result.as_ref().is_err_and(|error| error.unreadable_object().is_some());
-            if !is_object_missing || attempts_left == 0 {
-                return result;
-            }
-            let has_new_root = self.switch_to_newest_root().await?;
-            if !has_new_root {
+            if !is_object_missing || !self.begin_again(&mut beginnings_left).await? {
                 return result;
             }
         }
     }
 
+    /// Called when an object is missing. If a newer snapshot has replaced the one with the object,
+    /// switches to it and returns `true`. `beginnings_left` contains the beginning that failed.
+    pub(crate) async fn begin_again(
+        &mut self,
+        beginnings_left: &mut u32,
+    ) -> Result<bool, ReaderError> {
+        *beginnings_left -= 1;
+        Ok(*beginnings_left > 0 && self.switch_to_newest_root().await?)
+    }
+
     /// Loads the newest state. If it has another snapshot root, switches to the newest state and
     /// returns `true`. Otherwise, returns `false`.
-    pub(crate) async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
+    async fn switch_to_newest_root(&mut self) -> Result<bool, ReaderError> {
         let newest = ReadableState::load(&self.source, Some(self.state.position)).await?;
         let has_new_root = newest.root != self.state.root;
         if has_new_root {
@@ -235,5 +240,13 @@ mod tests {
             let mut reader = Reader::open(client.spreadsheet(log), None, None).await?;
             reader.cells(None, Rectangle::EVERYTHING).await
         });
+    }
+
+    #[test]
+    fn exports_can_run_in_a_spawned_task() {
+        let client = crate::Client::new("http://127.0.0.1:1", None).unwrap();
+        let spreadsheet = client.spreadsheet(LogId::from_uuid(uuid::Uuid::from_bytes([1; 16])));
+        is_send(spreadsheet.export_csv("out.csv"));
+        is_send(crate::export::fetch_xlsx(&spreadsheet, crate::CellsQuery::default(), |_| {}));
     }
 }
