@@ -233,14 +233,19 @@ impl LoadedCells {
         if self.memory_bytes() <= max_bytes {
             return;
         }
-        for column in self.columns.values_mut() {
-            column.retain(|_, block| block.has_formulas());
-        }
-        self.count_memory();
+        self.drop_blocks_without_formulas();
         if self.memory_bytes() > max_bytes / 2 {
             self.drop_oldest(max_bytes / 2);
             self.formulas.shrink();
         }
+    }
+
+    /// Drops the cells that are only inputs of formulas.
+    pub(crate) fn drop_blocks_without_formulas(&mut self) {
+        for column in self.columns.values_mut() {
+            column.retain(|_, block| block.has_formulas());
+        }
+        self.count_memory();
     }
 
     fn count_memory(&mut self) {

@@ -20,6 +20,15 @@ pub enum KeptCalculation {
 }
 
 impl KeptCalculation {
+    /// Keeps the results, and drops the cells that are only inputs of formulas. Returns `None` if
+    /// there is no result, or if the results need more than `max_bytes` of memory.
+    #[must_use]
+    pub fn with_results_only(self, max_bytes: usize) -> Option<Self> {
+        let Self::Started(mut calculation) = self else { return None };
+        calculation.cells.drop_blocks_without_formulas();
+        (calculation.cells.memory_bytes() <= max_bytes).then_some(Self::Started(calculation))
+    }
+
     /// Returns the used range of a sheet with the cells that results fill. `stored` is the used range
     /// without them.
     #[must_use]

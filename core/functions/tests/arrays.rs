@@ -1,7 +1,7 @@
 //! Evaluates random formulas, and checks that each formula that returns several cells has the fact
 //! `FormulaTraits::ARRAYS`.
 //!
-//! `CASES=200000` evaluates more random formulas.
+//! `RANDOM_CASES=200000` evaluates more random formulas.
 
 #![allow(
     clippy::indexing_slicing,
@@ -22,6 +22,7 @@ use cellar_functions::{
     ArrayMode, CellSource, DateOrder, EvaluationContext, EvaluationOutcome, Formula, SheetIndex,
     Size, evaluate_counted,
 };
+use cellar_grid::testing::random_cases;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{ErrorCode, Value};
 use facts::{Fact, Workbook, read_workbooks};
@@ -116,7 +117,7 @@ fn argument_counts() -> BTreeMap<&'static str, Vec<usize>> {
 
 #[test]
 fn formulas_that_return_arrays_have_the_fact() {
-    let cases = std::env::var("CASES").map_or(2_000, |cases| cases.parse().unwrap());
+    let cases = u64::from(random_cases(2_000));
     let mut generator = Generator::new(argument_counts());
     let (mut arrays, mut facts, mut valid, mut exceptions) = (0, 0, 0, 0);
     for seed in 0..cases {

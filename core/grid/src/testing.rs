@@ -1,4 +1,4 @@
-//! Random spans for tests.
+//! Random values for tests.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,6 +8,19 @@ use crate::{Span, Spans};
 /// Exclusive upper bound of random row and column indices. It is small, so that concurrent edits
 /// are likely to conflict.
 pub const SIDE: u32 = 12;
+
+/// Returns the number of random cases of a test: that of the environment variable `RANDOM_CASES`, or
+/// `default`.
+///
+/// # Panics
+///
+/// Panics if the variable is not a number.
+#[allow(clippy::panic, reason = "a wrong variable must not shorten a test without notice")]
+#[must_use]
+pub fn random_cases(default: u32) -> u32 {
+    let Ok(requested) = std::env::var("RANDOM_CASES") else { return default };
+    requested.parse().unwrap_or_else(|error| panic!("RANDOM_CASES is {requested:?}: {error}"))
+}
 
 /// Generates one or two spans near the start of an axis.
 pub fn any_spans() -> impl Strategy<Value = Spans> {

@@ -23,10 +23,10 @@ impl View {
         cells: &mut Vec<TileCell>,
     ) -> Result<(), LogError> {
         self.find_spills().await?;
-        let mut calculation = match std::mem::take(&mut self.calculation) {
+        let mut calculation = match std::mem::take(&mut *self.calculation) {
             KeptCalculation::Started(calculation) => calculation,
             kept if !has_formulas(cells) => {
-                self.calculation = kept;
+                *self.calculation = kept;
                 return Ok(());
             }
             _ => Box::new(self.new_calculation().await?),
@@ -39,7 +39,7 @@ impl View {
         if let Some(metadata) = self.metadata.sheets.get(&sheet) {
             calculation.show_spilled_cells(sheet, window, &metadata.formats, cells);
         }
-        self.calculation = KeptCalculation::Started(calculation);
+        *self.calculation = KeptCalculation::Started(calculation);
         Ok(())
     }
 

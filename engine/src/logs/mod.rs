@@ -17,6 +17,7 @@ mod head;
 mod history;
 mod imports;
 mod inherited;
+mod kept_calculations;
 mod load;
 mod lost_cells;
 mod lost_references;
@@ -89,6 +90,7 @@ use crate::snapshots::ObjectStore;
 use append_queue::AppendQueue;
 use cached_tails::TailCache;
 use inherited::LineageCache;
+use kept_calculations::KeptCalculations;
 use numbering::LastIdCache;
 use pages::OffloadedCache;
 use snapshot::RootCache;
@@ -109,6 +111,7 @@ pub struct Logs {
     roots: RootCache,
     pokes: Arc<dyn Pokes>,
     lineages: LineageCache,
+    calculations: Arc<KeptCalculations>,
     incarnation: u32,
 }
 
@@ -136,6 +139,7 @@ impl Logs {
             roots: RootCache::default(),
             pokes: Arc::new(NoPokes),
             lineages: LineageCache::default(),
+            calculations: Arc::default(),
             incarnation: FIRST_INCARNATION,
         }
     }

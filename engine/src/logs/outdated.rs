@@ -45,7 +45,7 @@ impl View {
         let find = |objects: &Objects| areas_of_formulas(&root, metadata, &outdated, objects);
         let formulas = store.load_until_ready(*family, objects, find).await?;
         self.find_spills().await?;
-        let filled = std::mem::take(&mut self.calculation).changed_by_spills();
+        let filled = std::mem::take(&mut *self.calculation).changed_by_spills();
         let unstored = self.find_outdated(OutdatedBy::UnstoredInputs, &filled).await?;
         let mut all = formulas.clone();
         all.add_all(&unstored);

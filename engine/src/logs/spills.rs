@@ -18,9 +18,9 @@ impl View {
 
     /// Finds the cells that results fill, unless they are known.
     pub(super) async fn find_spills(&mut self) -> Result<(), LogError> {
-        if matches!(self.calculation, KeptCalculation::None) {
+        if matches!(*self.calculation, KeptCalculation::None) {
             let mut search = self.spill_search().await?;
-            self.calculation = if search.is_empty() {
+            *self.calculation = if search.is_empty() {
                 KeptCalculation::WithoutSpills
             } else {
                 KeptCalculation::Started(Box::new(self.calculate_spills(&mut search).await?))

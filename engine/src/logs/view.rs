@@ -8,7 +8,6 @@ use std::sync::Arc;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
-use cellar_calculation::KeptCalculation;
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
 use cellar_sheet::cell::{Cell, ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
@@ -26,6 +25,7 @@ use cellar_snapshot::view;
 use cellar_snapshot::{WindowEstimate, estimate_window};
 
 use super::committed::{EntryCursor, ReadUntil};
+use super::kept_calculations::{CalculationKey, ViewCalculation};
 use super::{LogError, LogHead, Logs};
 use crate::snapshots::{ObjectFault, ObjectStore};
 
@@ -50,7 +50,7 @@ pub struct View {
     /// Time of the entry at `position`, in seconds since the Unix epoch.
     pub(super) created_s: u64,
     /// Results of formulas.
-    pub(super) calculation: KeptCalculation,
+    pub(super) calculation: ViewCalculation,
 }
 
 pub(super) enum LongText {
@@ -94,6 +94,7 @@ impl Logs {
         }
         let (metadata, newest_level) = fold.finish();
         let store = self.objects.clone();
+        let key = CalculationKey { log: log_id, position, incarnation, root: root_position };
         Ok(View {
             family,
             log: log_id,
@@ -105,7 +106,7 @@ impl Logs {
             objects,
             store,
             created_s,
-            calculation: KeptCalculation::None,
+            calculation: self.calculations.take(key),
         })
     }
 
@@ -176,7 +177,7 @@ impl View {
             objects: Objects::default(),
             store,
             created_s: 0,
-            calculation: KeptCalculation::None,
+            calculation: ViewCalculation::default(),
         }
     }
 
@@ -278,7 +279,7 @@ impl View {
             objects: Objects::default(),
             store: self.store.clone(),
             created_s: self.created_s,
-            calculation: KeptCalculation::None,
+            calculation: ViewCalculation::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::Failure;
 
 /// Benchmarks that can be selected.
-const WORKS: [&str; 4] = ["fold", "sheet", "formulas", "calculation"];
+const WORKS: [&str; 5] = ["fold", "sheet", "formulas", "calculation", "values"];
 
 pub(crate) struct Options {
     /// Print JSON instead of a table.

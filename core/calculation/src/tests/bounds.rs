@@ -10,7 +10,7 @@ use cellar_snapshot::merge::Window;
 use super::world::{World, number};
 use crate::budget::Budget;
 use crate::cells::LoadedCells;
-use crate::{Calculation, CellKey, CellWindow, FormulaResult};
+use crate::{Calculation, CellKey, CellWindow, FormulaResult, KeptCalculation};
 
 const MANY: u64 = u64::MAX;
 
@@ -166,6 +166,26 @@ fn the_kept_memory_is_bounded() {
     let mut cells = load();
     cells.start_request(MAX_CALCULATION_BYTES);
     assert!(is_loaded(&cells, 0), "as between two reads");
+}
+
+#[test]
+fn the_memory_of_results_kept_between_requests_is_bounded() {
+    let mut world = World::of(&[("B1", "=SUM(A1:A2000)")]);
+    for row in 0..2_000 {
+        world.set_at(0, row, 0, "1");
+    }
+    let mut calculation = world.calculation();
+    assert_eq!(world.values(&mut calculation, &["B1"]), [number(2_000.0)]);
+    let bytes_with_inputs = calculation.cells.memory_bytes();
+    let keep = |max_bytes| {
+        KeptCalculation::Started(Box::new(calculation.clone())).with_results_only(max_bytes)
+    };
+    let Some(KeptCalculation::Started(kept)) = keep(bytes_with_inputs) else { panic!("dropped") };
+    let bytes = kept.cells.memory_bytes();
+    assert!(bytes < bytes_with_inputs / 2, "{bytes}");
+    assert_eq!(kept.result(key(0, 1)).unwrap().value, number(2_000.0));
+    assert!(keep(bytes).is_some());
+    assert!(keep(bytes - 1).is_none());
 }
 
 /// A request ends when its work is used up. Formulas whose cells were not loaded are stale too.

@@ -1,5 +1,6 @@
 use cellar_grid::a1::{CellName, Range, Rectangle};
 use cellar_grid::axis_map::AxisMap;
+use cellar_grid::testing::random_cases;
 use cellar_grid::{Axis, SheetId, Span, Spans};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -174,7 +175,7 @@ fn any_moves() -> impl Strategy<Value = MovedLines> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(1_000)))]
 
     #[test]
     fn a_formula_moves_by_a_composed_map_as_by_each_operation(

@@ -1,5 +1,6 @@
 //! Compares line maps with a reference model that stores the ids of the rows of a range.
 
+use cellar_grid::testing::random_cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -7,18 +8,11 @@ use super::*;
 
 /// Number of rows in the model.
 const SIDE: u32 = 24;
-/// Default number of random cases. The environment variable `LINE_MAP_CASES` overrides it.
-const CASES: u32 = 2_000;
 
 #[derive(Debug, Clone)]
 enum Change {
     Insert(u32, u32),
     Delete(Spans),
-}
-
-fn cases() -> u32 {
-    let requested = std::env::var("LINE_MAP_CASES").ok();
-    requested.and_then(|cases| cases.parse().ok()).unwrap_or(CASES)
 }
 
 fn any_change() -> impl Strategy<Value = Change> {
@@ -132,7 +126,7 @@ fn moved_down(changes: &[Change], offset: u32) -> Vec<Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(2_000)))]
 
     #[test]
     fn a_composed_map_moves_a_range_as_its_changes_one_by_one(

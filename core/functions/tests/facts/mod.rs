@@ -1,5 +1,7 @@
 //! Reads the workbooks in `facts.txt`, with the values that Excel calculated.
 
+pub(crate) mod compare;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use cellar_functions::{CellFacts, CellSource, SheetIndex, Size};
@@ -16,7 +18,7 @@ pub(crate) struct Fact {
 pub(crate) struct Sheet {
     pub(crate) name: String,
     pub(crate) facts: Vec<Fact>,
-    cells: BTreeMap<(u32, u32), Value>,
+    pub(crate) cells: BTreeMap<(u32, u32), Value>,
     formulas: BTreeMap<(u32, u32), String>,
     formats: BTreeMap<(u32, u32), String>,
     hidden_rows: BTreeSet<u32>,
@@ -27,7 +29,7 @@ pub(crate) struct Sheet {
 pub(crate) struct Workbook {
     pub(crate) name: String,
     pub(crate) sheets: Vec<Sheet>,
-    names: BTreeMap<String, String>,
+    pub(crate) names: BTreeMap<String, String>,
 }
 
 impl Sheet {

@@ -1,6 +1,7 @@
 //! Calculated values in windows, at old positions and in searches.
 
 use cellar_base::limits::MAX_TILE_TEXT_BYTES;
+use cellar_calculation::{CellKey, KeptCalculation};
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{ErrorCode, TypedText, typed_cell};
 use cellar_sheet::operation::AddSheet;
@@ -72,6 +73,22 @@ async fn a_page_that_does_not_contain_the_read_cells_is_calculated() {
     let query = CellsQuery { rectangle, ..everything(None) };
     let read = logs.cells(log(), &query).await.unwrap();
     assert_eq!(read.cells.iter().map(CellAt::text).collect::<Vec<_>>(), ["5"]);
+}
+
+#[tokio::test]
+async fn the_next_read_of_a_state_finds_its_results() {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    let edits = vec![cells_of(0, &[("A1", "2"), ("B1", "=A1*21")]), cells_of(0, &[("A1", "3")])];
+    append(&logs, edits).await;
+    for _ in 0..2 {
+        assert_eq!(shown(&logs, None).await, pairs(&[("A1", "3"), ("B1", "63")]));
+    }
+    let view = logs.open_view(log(), None, None).await.unwrap();
+    let KeptCalculation::Started(calculation) = &*view.calculation else { panic!("not kept") };
+    let cell = CellKey { sheet: SheetId(0), cell: "B1".parse().unwrap() };
+    assert_eq!(calculation.result(cell).unwrap().value, Value::Number(63.0));
+    let old = logs.open_view(log(), Some(at(0, 1)), None).await.unwrap();
+    assert!(matches!(*old.calculation, KeptCalculation::None));
 }
 
 #[tokio::test]

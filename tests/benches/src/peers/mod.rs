@@ -1,6 +1,8 @@
 //! Alternatives to Cellar, which do the same work in the same run.
 
 #[cfg(feature = "peers")]
+mod excel_values;
+#[cfg(feature = "peers")]
 mod formulas;
 #[cfg(feature = "peers")]
 mod full_formulas;
@@ -12,6 +14,27 @@ mod parquet;
 mod sqlite;
 #[cfg(feature = "peers")]
 mod xlsx;
+
+/// Formulas of workbooks that Excel has calculated.
+pub(crate) mod values {
+    use crate::Failure;
+    use crate::works::excel_values::CellFormula;
+
+    /// Returns for each system which of the formulas have Excel's values.
+    #[cfg(feature = "peers")]
+    pub(crate) fn measured(
+        formulas: &[CellFormula<'_>],
+    ) -> Result<Vec<(&'static str, Vec<bool>)>, Failure> {
+        Ok(vec![("formualizer", super::excel_values::formualizer(formulas)?)])
+    }
+
+    #[cfg(not(feature = "peers"))]
+    pub(crate) fn measured(
+        _formulas: &[CellFormula<'_>],
+    ) -> Result<Vec<(&'static str, Vec<bool>)>, Failure> {
+        Ok(Vec::new())
+    }
+}
 
 /// Formulas over a large sheet.
 pub(crate) mod formula_works {

@@ -1,5 +1,6 @@
 //! Benchmarks, each with its rows of the table.
 
+pub(crate) mod excel_values;
 pub(crate) mod fold;
 pub(crate) mod formulas;
 pub(crate) mod full_calculation;

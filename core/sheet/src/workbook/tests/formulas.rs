@@ -1,5 +1,6 @@
 //! Formulas whose references follow edits.
 
+use cellar_grid::testing::random_cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -216,7 +217,7 @@ fn many_moves() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(2_000)))]
 
     /// An undo restores all formulas.
     #[test]
@@ -249,7 +250,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(200)))]
 
     #[test]
     fn formulas_follow_many_moves(

@@ -1,5 +1,7 @@
 //! Formulas in levels equal a model, wherever levels begin and are merged.
 
+use cellar_grid::testing::random_cases;
+
 use super::*;
 use crate::formula_model::{FormulaModel, any_operation_with_formulas};
 use crate::level::{ChunkHash, ChunkRef, Level, LevelSheet, SheetMoves, StoredTile};
@@ -21,7 +23,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(random_cases(2_000)))]
 
     #[test]
     fn formulas_in_tiles_equal_a_replay_wherever_levels_begin_and_are_merged(
