@@ -86,6 +86,11 @@ impl Objects {
         self.decode_and_insert(request.kind, hash, stored).map_err(|why| BadObject { hash, why })
     }
 
+    /// Adds a tile that was decoded from the object with this name before.
+    pub fn insert_tile(&mut self, hash: ChunkHash, tile: Arc<Tile>) {
+        self.tiles.insert(hash, tile);
+    }
+
     fn decode_and_insert(
         &mut self,
         kind: ObjectKind,

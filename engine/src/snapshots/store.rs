@@ -8,9 +8,10 @@ use cellar_base::limits::{MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES};
 use cellar_snapshot::SnapshotError;
 use cellar_snapshot::keys::{chunk_key, parse_root_key, root_key};
 use cellar_snapshot::level::ChunkHash;
-use cellar_snapshot::objects::{BadObject, Fetch, ObjectRequest, Objects};
+use cellar_snapshot::objects::{BadObject, Fetch, ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::packed::{Bounds, unpack};
 use cellar_snapshot::root::Root;
+use cellar_snapshot::tile::Tile;
 use tokio::task::JoinSet;
 
 use super::object_cache::ObjectCache;
@@ -144,6 +145,10 @@ impl ObjectStore {
     ) -> Result<(), ObjectFault> {
         let mut loads = JoinSet::new();
         for request in requests.iter().copied() {
+            if let Some(tile) = self.cached_tile(log, &request) {
+                objects.insert_tile(request.hash, tile);
+                continue;
+            }
             let store = self.clone();
             let load = async move { (request, store.chunk(log, request.hash).await) };
             loads.spawn(carried(load));
@@ -159,8 +164,16 @@ impl ObjectStore {
                 .insert(&request, &stored)
                 .map_err(|error| damaged_object(log, &request, &error))?;
             self.cache_verified(log, request.hash, &stored);
+            if let (Some(cache), Some(tile)) = (&self.cache, objects.tile(&request.hash)) {
+                cache.insert_tile(log, request.hash, tile);
+            }
         }
         Ok(())
+    }
+
+    fn cached_tile(&self, log: LogId, request: &ObjectRequest) -> Option<Arc<Tile>> {
+        let cache = self.cache.as_ref().filter(|_| request.kind == ObjectKind::Tile)?;
+        cache.tile(log, request.hash)
     }
 
     /// Calls `compute` until it returns a result. If `compute` needs further objects, they are
