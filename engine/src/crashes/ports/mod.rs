@@ -6,7 +6,9 @@ mod streams;
 mod tables;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use cellar_api::wire::WebhookDelivery;
@@ -38,6 +40,22 @@ pub(crate) struct FaultyPorts {
     pub(crate) roots: Mutex<Vec<(Position, String, String)>>,
     /// Version counters of the pending snapshot records, in the order of the writes.
     pub(crate) increments: Mutex<Vec<(Position, u64)>>,
+    pub(crate) latencies: Latencies,
+}
+
+/// Latencies of reads in milliseconds, 0 by default. Tests with latencies need a paused clock.
+#[derive(Default)]
+pub(crate) struct Latencies {
+    pub(crate) table_ms: AtomicU64,
+    pub(crate) bucket_ms: AtomicU64,
+}
+
+async fn after<T>(latency_ms: &AtomicU64, reply: impl Future<Output = T>) -> T {
+    let latency_ms = latency_ms.load(Ordering::Relaxed);
+    if latency_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(latency_ms)).await;
+    }
+    reply.await
 }
 
 impl FaultyPorts {
@@ -60,6 +78,7 @@ impl FaultyPorts {
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),
+            latencies: Latencies::default(),
         })
     }
 
@@ -77,6 +96,7 @@ impl FaultyPorts {
             clock,
             roots: Mutex::default(),
             increments: Mutex::default(),
+            latencies: Latencies::default(),
         })
     }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use cellar_snapshot::pending_snapshot::PendingSnapshot;
 use cellar_snapshot::snapshot_job::SnapshotJob;
 
-use super::FaultyPorts;
+use super::{FaultyPorts, after};
 use crate::ports::{
     BlobHead, BlobKey, BlobPage, BlobVersions, Blobs, GetOutcome, Jobs, KeepOutcome, NewBlob,
     PendingSnapshots, PortError, PresignedRequest, PutNewOutcome, Random, Receipt, Received,
@@ -61,7 +61,7 @@ impl Blobs for FaultyPorts {
         self.faults.send_with_fault(self.blobs.put_new(blob), Err).await
     }
     async fn get(&self, key: &BlobKey, max_bytes: u64) -> Result<GetOutcome, PortError> {
-        self.faults.read(self.blobs.get(key, max_bytes)).await
+        self.faults.read(after(&self.latencies.bucket_ms, self.blobs.get(key, max_bytes))).await
     }
     async fn head(&self, key: &BlobKey) -> Result<Option<BlobHead>, PortError> {
         self.faults.read(self.blobs.head(key)).await

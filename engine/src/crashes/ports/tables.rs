@@ -10,7 +10,7 @@ use cellar_log::presence::{ShownTimes, StoredPresence};
 use cellar_log::roll::Transaction;
 use cellar_log::segment::Segment;
 
-use super::FaultyPorts;
+use super::{FaultyPorts, after};
 use crate::ports::{
     CreateOutcome, Entries, ForkPage, ForkRecords, Page, PortError, PresenceOutcome, Presences,
     PutOutcome, ReadConsistency, Retention, ScanKey, SegmentPage, Segments,
@@ -24,6 +24,12 @@ fn create_failed(error: PortError) -> CreateOutcome {
     if error.temporary { CreateOutcome::Unknown(error) } else { CreateOutcome::Failed(error) }
 }
 
+impl FaultyPorts {
+    async fn table_read<T>(&self, reply: impl Future<Output = T>) -> T {
+        after(&self.latencies.table_ms, reply).await
+    }
+}
+
 #[async_trait]
 impl Entries for FaultyPorts {
     async fn page(
@@ -32,7 +38,7 @@ impl Entries for FaultyPorts {
         from: Position,
         consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page(log_id, from, consistency)).await
+        self.faults.read(self.table_read(self.tables.page(log_id, from, consistency))).await
     }
     async fn page_back(
         &self,
@@ -41,7 +47,9 @@ impl Entries for FaultyPorts {
         limit: u32,
         consistency: ReadConsistency,
     ) -> Result<Page, PortError> {
-        self.faults.read(self.tables.page_back(log_id, from, limit, consistency)).await
+        self.faults
+            .read(self.table_read(self.tables.page_back(log_id, from, limit, consistency)))
+            .await
     }
     async fn last(
         &self,
@@ -49,10 +57,10 @@ impl Entries for FaultyPorts {
         segment: u32,
         consistency: ReadConsistency,
     ) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.last(log_id, segment, consistency)).await
+        self.faults.read(self.table_read(self.tables.last(log_id, segment, consistency))).await
     }
     async fn get(&self, log_id: LogId, at: Position) -> Result<Option<Arc<Entry>>, PortError> {
-        self.faults.read(self.tables.get(log_id, at)).await
+        self.faults.read(self.table_read(self.tables.get(log_id, at))).await
     }
     async fn put(&self, entry: &Entry) -> PutOutcome {
         self.faults.send_with_fault(self.tables.put(entry), put_failed).await
@@ -87,7 +95,7 @@ impl Segments for FaultyPorts {
         limit: u8,
         consistency: ReadConsistency,
     ) -> Result<Vec<Segment>, PortError> {
-        self.faults.read(self.tables.newest(log_id, limit, consistency)).await
+        self.faults.read(self.table_read(self.tables.newest(log_id, limit, consistency))).await
     }
     async fn segment(
         &self,
@@ -95,7 +103,7 @@ impl Segments for FaultyPorts {
         segment: u32,
         consistency: ReadConsistency,
     ) -> Result<Option<Segment>, PortError> {
-        self.faults.read(self.tables.segment(log_id, segment, consistency)).await
+        self.faults.read(self.table_read(self.tables.segment(log_id, segment, consistency))).await
     }
     async fn roll(&self, transaction: &Transaction) -> CreateOutcome {
         self.faults.send_with_fault(self.tables.roll(transaction), create_failed).await

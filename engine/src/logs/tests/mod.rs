@@ -15,6 +15,7 @@ mod positions;
 mod random_formulas;
 mod revert;
 mod revert_parts;
+mod round_trips;
 mod search;
 mod stale;
 mod times;
