@@ -14,7 +14,7 @@ use crate::journey::{Project, Run};
 
 /// Number of formulas.
 const ROWS: u32 = 12;
-/// One formula that is beyond the limits of a calculation, whatever the cell is.
+/// A formula that is beyond the limits of a calculation.
 const BEYOND: &str = "=SUM(SEQUENCE(99999999))";
 const WARNING: &str = "* 12 values are older than their formulas";
 
