@@ -1,4 +1,4 @@
-//! Creates a spreadsheet, sets cells and reads them: `cargo run --example create_and_edit`.
+//! Creates a spreadsheet, sets cells and a formula, and reads them: `cargo run --example create_and_edit`.
 //!
 //! Like all examples, it uses CELLAR_URL and CELLAR_TOKEN, or the profile of `synth deploy --local`.
 
@@ -10,9 +10,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spreadsheet = client.create_spreadsheet("budget 2026").await?;
     spreadsheet.set("A1", "rent").await?;
     spreadsheet.set("B1", "1250.00").await?;
-    let edit = spreadsheet.set_value("B2", Value::Number(80.0)).await?;
+    spreadsheet.set_value("B2", Value::Number(80.0)).await?;
+    let edit = spreadsheet.set("B3", "=SUM(B1:B2)").await?;
 
-    let query = CellsQuery::of_range("A1:B2").at_or_after(edit.position);
+    let query = CellsQuery::of_range("A1:B3").at_or_after(edit.position);
     for found in spreadsheet.cells(query).collect().await? {
         println!("{} = {}", found.name(), found.text());
     }

@@ -159,8 +159,8 @@ pub mod user_file;
 
 pub use client::{
     AttemptOutcome, BodyFault, CellHistoryQuery, CellsQuery, Client, FeedQuery, FilterQuery,
-    FilterTotals, FindQuery, ItemStream, MAX_REPLY_BODY_BYTES, Pokes, RequestCosts, Spreadsheet,
-    SpreadsheetsQuery, http_client, read_body,
+    FilterTotals, FindQuery, FindTotals, ItemStream, MAX_REPLY_BODY_BYTES, Pokes, RequestCosts,
+    Spreadsheet, SpreadsheetsQuery, http_client, read_body,
 };
 pub use connect::ConnectError;
 pub use error::ClientError;

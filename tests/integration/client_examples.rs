@@ -29,12 +29,13 @@ fn examples_of_the_library_run_against_a_local_stack() {
     let deployed = project.deploy();
 
     let created = lines(&project, env!("CARGO_BIN_EXE_example-create-and-edit"), &[]);
-    assert_eq!(created[..3], ["A1 = rent", "B1 = 1250.00", "B2 = 80"]);
-    let (id, position) = id_and_position(&created[3]);
-    assert_eq!(position, "0.3", "three edits");
+    let cells = ["A1 = rent", "B1 = 1250.00", "B2 = 80", "B3 = 1330.00"];
+    assert_eq!(created[..4], cells);
+    let (id, position) = id_and_position(&created[4]);
+    assert_eq!(position, "0.4", "four edits");
 
     let window = lines(&project, env!("CARGO_BIN_EXE_example-read-window"), &[&id, "B1:C9"]);
-    assert_eq!(window, ["Sheet1 at 0.3", "B1 = 1250.00", "B2 = 80"]);
+    assert_eq!(window, ["Sheet1 at 0.4", cells[1], cells[2], cells[3]]);
 
     let follow = env!("CARGO_BIN_EXE_example-follow-changes");
     let changes = lines(&project, follow, &[&id, "0.1", "2"]);
@@ -45,9 +46,9 @@ fn examples_of_the_library_run_against_a_local_stack() {
 
     let export = env!("CARGO_BIN_EXE_example-export-csv");
     let exported = lines(&project, export, &[&id, "budget.csv"]);
-    assert_eq!(exported, ["Sheet1: 3 cells at 0.3 to budget.csv"]);
+    assert_eq!(exported, ["Sheet1: 4 cells at 0.4 to budget.csv"]);
     let csv = fs::read_to_string(project.path("budget.csv")).unwrap();
-    assert_eq!(csv, "rent,1250.00\n,80\n");
+    assert_eq!(csv, "rent,1250.00\n,80\n,1330.00\n");
     let again = project.command(export).args([&id, "budget.csv"]).output().unwrap();
     assert!(!again.status.success(), "an existing file is not replaced");
 

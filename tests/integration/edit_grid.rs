@@ -211,6 +211,28 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
 }
 
 #[test]
+fn a_typed_formula_shows_its_value_also_offline() {
+    let Two { alice, bob, port } = Two::start();
+    let mut hers = Terminal::start(&alice, &[]);
+    let his = Terminal::start(&bob, &[]);
+    hers.shows(&["A", "B", "C"]);
+    hers.press("2\t=A1*21\r");
+    hers.shows(&["1", "2", "42"]);
+    his.shows(&["1", "2", "42"]);
+    alice.kill();
+    hers.press("=B1+1\r");
+    hers.shows(&["2", "43"]);
+    hers.shows(&["1 not sent", "offline"]);
+    let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
+    assert_eq!(alice.synth(&again).code, 0);
+    his.shows(&["2", "43"]);
+    his.quit();
+    hers.quit();
+    let formulas = alice.cellar(&["get", "--formulas"]).stdout;
+    assert!(formulas.contains("=A1*21") && formulas.contains("=B1+1"), "{formulas}");
+}
+
+#[test]
 fn an_open_grid_finds_the_stack_at_a_new_port() {
     let Two { alice, port, .. } = Two::start();
     let mut grid = Terminal::start(&alice, &[]);

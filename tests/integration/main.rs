@@ -78,6 +78,7 @@ mod search;
 mod snapshot_reads;
 mod snapshots;
 mod spills;
+mod stale_values;
 mod strangers;
 mod streams;
 mod sync;

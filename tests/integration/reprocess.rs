@@ -26,7 +26,7 @@ use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::{DynamoPendingSnapshots, DynamoTables, client_for_endpoint};
 use cellar_runtime::s3::{self, S3Blobs};
 use cellar_sheet::a1::{CellName, Rectangle};
-use cellar_sheet::cell::{Cell, Value as CellValue};
+use cellar_sheet::cell::{Cell, Value as CellValue, typed_cell};
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
 use cellar_snapshot::snapshot_job::SnapshotJob;
 use cellar_tests::edits::log;
@@ -73,12 +73,17 @@ impl World {
 
     /// Creates a log with snapshots, and waits until the last one is finished.
     async fn log_with_snapshots(&self, nonce: &str, edits: u32) -> Log {
+        self.log_of(nonce, edits, block).await
+    }
+
+    /// Like [`World::log_with_snapshots`], for edits that `operation` makes of their numbers.
+    async fn log_of(&self, nonce: &str, edits: u32, operation: fn(u32) -> Operation) -> Log {
         let (logs, log) = (self.logs(), log(nonce));
         logs.create(log, Some("alice".into())).await.unwrap();
         let policy = LogPolicy { snapshot_entries: ENTRIES, ..LogPolicy::default() };
         let mut tail = Position::FIRST;
         for id in 1..=edits {
-            let appended = logs.append(edit(log, 1, id.into(), tail, block(id))).await.unwrap();
+            let appended = logs.append(edit(log, 1, id.into(), tail, operation(id))).await.unwrap();
             tail = appended.tail;
             logs.upkeep(log, &policy).await.unwrap();
         }
@@ -214,6 +219,16 @@ fn block(seed: u32) -> Operation {
         format: None,
     };
     let cells = (0..800).map(cell).collect();
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
+}
+
+/// Returns an operation with a number, its double, and a running total.
+fn formulas(seed: u32) -> Operation {
+    let cell = |column, text: String| {
+        CellEdit::typed(CellName { row: seed - 1, column }, typed_cell(&text))
+    };
+    let total = if seed == 1 { "=A1".to_owned() } else { format!("=C{}+A{seed}", seed - 1) };
+    let cells = vec![cell(0, format!("{seed}")), cell(1, format!("=A{seed}*2")), cell(2, total)];
     Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells })
 }
 
@@ -387,6 +402,24 @@ async fn what_is_lost_of_the_bucket_is_made_anew() {
     let unknown =
         reprocess(&project, &["--rebuild", "--spreadsheet", &uuid::Uuid::nil().to_string()]);
     assert!(unknown.code == 1 && unknown.stderr.contains("does not exist"), "{unknown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rebuilt_snapshot_has_the_values_of_its_formulas() {
+    let project = Project::new();
+    deploy(&project);
+    let world = World::of(&project);
+    let log = world.log_of("formulas", 36, formulas).await;
+    let (roots, cells) = (world.roots(&log).await, world.cells(&log).await);
+    let total = cells.last().unwrap().last().unwrap();
+    assert_eq!((total.0, total.1, &total.2.value), (35, 2, &CellValue::Number(666.0)));
+    assert!(world.delete_objects(&log, "", 1_000).await > 3);
+    let rebuilt =
+        reprocess(&project, &["--rebuild", "--spreadsheet", &log.id.to_string(), "--yes"]);
+    assert_eq!(rebuilt.code, 0, "{rebuilt:?}");
+    world.made(&log).await;
+    // A root is named by the hash of its bytes, which contain the values.
+    assert_eq!((world.roots(&log).await, world.cells(&log).await), (roots, cells));
 }
 
 #[tokio::test(flavor = "multi_thread")]

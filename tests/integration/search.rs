@@ -197,7 +197,7 @@ async fn the_api_and_the_library_return_pages() {
     let found = spreadsheet.find(FindQuery::of_text("austin")).collect().await.unwrap();
     assert_eq!(found.len(), 7);
     let regex = FindQuery::of_regex("^Austin$").in_range("airports!C:C");
-    assert_eq!(spreadsheet.count_found(regex).await.unwrap(), 3);
+    assert_eq!(spreadsheet.count_found(regex).await.unwrap().cells, 3);
     let query = FilterQuery::of("C=Austin").in_range("A:C").with_sum("G");
     let cells = spreadsheet.filter(query.clone()).collect().await.unwrap();
     assert_eq!((cells.len(), cells[0].text().as_str()), (9, "9U3"));
@@ -268,7 +268,8 @@ async fn a_search_over_a_snapshot_and_later_entries_equals_a_search_of_a_replay(
         let expected: Vec<_> = cells.iter().filter(is_found).map(|(place, _)| *place).collect();
         let query = FindQuery::of_text(text).at_position(author.base);
         let found = spreadsheet.find(query).collect().await.unwrap();
-        let places: Vec<_> = found.iter().map(|cell| (cell.row, cell.column)).collect();
+        let places: Vec<_> =
+            found.iter().map(|found| (found.cell.row, found.cell.column)).collect();
         assert!(!expected.is_empty() && places == expected, "{text}: {places:?} {expected:?}");
     }
     for conditions in ["B>1000", "A!= && C!=", "D~text && A!=", "L<=900000 && B= && A!="] {

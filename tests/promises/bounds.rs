@@ -1,13 +1,14 @@
-//! Checks that `bounds.txt` lists every constant of `core/base/src/limits` in the same order: as a bound,
-//! with the tests that check it at its value and one above, or as a tuning value, with the reason why
+//! Checks that `bounds.txt` lists every constant of `core/base/src/limits` and `core/functions/src/limits.rs` in
+//! the same order: as a bound, with the tests that check it at its value and one above, or as a tuning value, with the reason why
 //! callers cannot observe that it is exceeded.
 
 use super::source::Source;
 
 /// Names and contents of the files with limits, in the order of `bounds.txt`.
-pub(crate) const LIMITS: [(&str, &str); 8] = [
+pub(crate) const LIMITS: [(&str, &str); 9] = [
     ("sheet.rs", include_str!("../../core/base/src/limits/sheet.rs")),
     ("calculation.rs", include_str!("../../core/base/src/limits/calculation.rs")),
+    ("functions/limits.rs", include_str!("../../core/functions/src/limits.rs")),
     ("log.rs", include_str!("../../core/base/src/limits/log.rs")),
     ("api.rs", include_str!("../../core/base/src/limits/api.rs")),
     ("snapshot.rs", include_str!("../../core/base/src/limits/snapshot.rs")),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use cellar_api::wire::{CellAt, Head};
 use cellar_base::position::Position;
-use cellar_sheet::a1::Rectangle;
+use cellar_sheet::a1::{Rectangle, parse_column};
 use cellar_sheet::cell::general_of_15_digits;
 use cellar_sheet::condition::Conditions;
 use serde::Serialize;
@@ -17,6 +17,7 @@ use super::error::CliError;
 use super::formula_notes::print_notes_of_cells;
 use super::get::{check_table_cells, clip_to_extent, range_text};
 use super::output::{Output, count};
+use super::warnings::{is_zero, mark_if_stale, print_stale_cells};
 use crate::cli::table::render_rows;
 use crate::{CellsQuery, FilterQuery, FilterTotals, Spreadsheet};
 
@@ -46,12 +47,14 @@ pub(super) async fn print_rows(
         if totals.rows == 0 {
             print_notes_on_no_rows(output, &args.conditions);
         }
+        print_stale_cells(output, totals.all_stale_cells(&args.conditions));
         return Ok(());
     }
     let rows = read_rows(context, &spreadsheet, query, args.limit).await?;
     print_json_with_times(output, &rows, [at.as_ref()])?;
     if rows.numbers.is_empty() {
-        output.print_line("No row fulfils the conditions.")?;
+        let absence = "No row fulfils the conditions.".to_owned();
+        output.print_line(mark_if_stale(absence, rows.stale_cells))?;
         print_notes_on_no_rows(output, &args.conditions);
     } else if !output.json {
         let columns: BTreeSet<u32> = rows.cells.iter().map(|cell| cell.column).collect();
@@ -62,6 +65,7 @@ pub(super) async fn print_rows(
         output.print_line(table.text)?;
         print_notes_of_cells(output, &cells);
     }
+    print_stale_cells(output, rows.stale_cells);
     context.print_unsent_note(&spreadsheet, output);
     if !rows.complete {
         output.print_note(format!(
@@ -93,6 +97,8 @@ fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, CliErr
 struct Totals {
     position: Position,
     rows: u64,
+    /// Number of stale cells that were compared with a condition.
+    stale_cells: u64,
     /// One for each `--sum`.
     sums: Vec<ColumnSum>,
 }
@@ -102,6 +108,23 @@ struct ColumnSum {
     column: String,
     numbers: u64,
     sum: Option<f64>,
+    /// Number of stale cells in the column.
+    #[serde(skip_serializing_if = "is_zero")]
+    stale_cells: u64,
+}
+
+impl Totals {
+    /// Returns the number of stale cells on which the rows and sums depend, each counted once.
+    fn all_stale_cells(&self, written: &[args::WrittenConditions]) -> u64 {
+        let conditions: Vec<Conditions> =
+            written.iter().filter_map(|conditions| conditions.0.parse().ok()).collect();
+        let is_compared = |sum: &ColumnSum| {
+            let mut compared = conditions.iter().flat_map(Conditions::list);
+            compared.any(|condition| parse_column(&sum.column) == Some(condition.column()))
+        };
+        let only_added = self.sums.iter().filter(|sum| !is_compared(sum));
+        self.stale_cells + only_added.map(|sum| sum.stale_cells).sum::<u64>()
+    }
 }
 
 /// Reads all numbers at the same position.
@@ -121,7 +144,7 @@ async fn read_totals(
         [] => vec![None],
         sums => sums.iter().map(|column| Some(column.0.clone())).collect(),
     };
-    let mut sums = Vec::new();
+    let (mut sums, mut stale_cells) = (Vec::new(), 0);
     for column in columns {
         let conditions = match &column {
             // Blank cells have no number.
@@ -129,14 +152,21 @@ async fn read_totals(
             _ => query.conditions.clone(),
         };
         let of_column = FilterQuery { conditions, sum: column.clone(), ..query.clone() };
-        let FilterTotals { position, rows: fulfilling, numbers, sum, .. } =
-            spreadsheet.filter_totals(of_column).await?;
-        query.at = Some(position);
-        rows = rows.or(Some(fulfilling));
-        sums.extend(column.map(|column| ColumnSum { column, numbers, sum }));
+        let totals = spreadsheet.filter_totals(of_column).await?;
+        let FilterTotals { numbers, sum, .. } = totals;
+        query.at = Some(totals.position);
+        rows = rows.or(Some(totals.rows));
+        // Without conditions, a stale cell that has no value at all is not among the summed ones.
+        let of_sum = if args.conditions.is_empty() {
+            totals.stale_cells
+        } else {
+            stale_cells = totals.stale_cells;
+            totals.stale_summed
+        };
+        sums.extend(column.map(|column| ColumnSum { column, numbers, sum, stale_cells: of_sum }));
     }
     let position = query.at.unwrap_or(Position::FIRST);
-    Ok(Totals { position, rows: rows.unwrap_or_default(), sums })
+    Ok(Totals { position, rows: rows.unwrap_or_default(), stale_cells, sums })
 }
 
 /// Returns the number of rows in the used range and, if there is one, in the range of the query, and the
@@ -165,9 +195,12 @@ fn print_totals(
     totals: &Totals,
     at: Option<&FoundPosition>,
 ) -> Result<(), CliError> {
-    let Totals { position, rows, sums } = totals;
+    let Totals { position, rows, stale_cells, sums } = totals;
     let mut result = serde_json::json!({ "position": position, "rows": rows });
     if let Some(object) = result.as_object_mut() {
+        if !is_zero(stale_cells) {
+            object.insert("stale_cells".to_owned(), serde_json::json!(stale_cells));
+        }
         match sums.as_slice() {
             [] => {}
             [sum] => {
@@ -180,10 +213,11 @@ fn print_totals(
     }
     print_json_with_times(output, &result, [at])?;
     if args.count {
-        output.print_line(count(*rows, "row", "rows"))?;
+        output.print_line(mark_if_stale(count(*rows, "row", "rows"), *stale_cells))?;
     }
-    for ColumnSum { column, numbers, sum } in sums {
-        output.print_line(sum_line(column, *numbers, *sum))?;
+    for ColumnSum { column, numbers, sum, stale_cells: of_sum } in sums {
+        let line = sum_line(column, *numbers, *sum);
+        output.print_line(mark_if_stale(line, stale_cells + of_sum))?;
     }
     Ok(())
 }
@@ -233,6 +267,9 @@ struct Rows {
     cells: Vec<CellAt>,
     texts: Vec<String>,
     complete: bool,
+    /// Number of stale cells that were compared with a condition on the pages that were read.
+    #[serde(skip_serializing_if = "is_zero")]
+    stale_cells: u64,
     /// Row indices, from 0.
     #[serde(rename = "rows")]
     numbers: Vec<u32>,
@@ -256,6 +293,7 @@ async fn read_rows(
             context.record_seen(spreadsheet, read_at, is_first_sheet.then_some(page.sheet));
         }
         (rows.position, rows.name) = (Some(page.position), page.name);
+        rows.stale_cells += page.stale_cells;
         for cell in page.cells {
             if !rows.push(cell, max_rows) {
                 rows.complete = false;

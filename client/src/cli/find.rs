@@ -3,14 +3,15 @@ use cellar_sheet::text_pattern::TextPattern;
 use serde::Serialize;
 
 use super::args;
-use super::at::{find_optional, print_json_with_times};
+use super::at::{FoundPosition, find_optional, print_json_with_times};
 use super::context::Context;
 use super::edit::choose_sheet_name;
 use super::error::CliError;
 use super::get::range_text;
 use super::output::{Output, count};
+use super::warnings::{is_zero, mark_if_stale, print_stale_cells};
 use crate::text::escape;
-use crate::{FindQuery, Spreadsheet};
+use crate::{FindQuery, FindTotals, Spreadsheet};
 
 pub(super) async fn find_cells(
     context: &Context,
@@ -30,9 +31,7 @@ pub(super) async fn find_cells(
     };
     if args.count {
         let found = spreadsheet.count_found(query).await?;
-        print_json_with_times(output, &serde_json::json!({ "count": found }), [at.as_ref()])?;
-        output.print_line(count(found, "cell", "cells"))?;
-        return Ok(());
+        return print_count(output, &found, at.as_ref());
     }
     let found = print_found(context, &spreadsheet, output, query, args.limit).await?;
     print_json_with_times(output, &found, [at.as_ref()])?;
@@ -40,8 +39,21 @@ pub(super) async fn find_cells(
     if !found.complete {
         output.print_note("More cells match; pass a larger --limit, or --count.");
     } else if found.printed == 0 {
-        output.print_note("No cell matches.");
+        output.print_note(mark_if_stale("No cell matches.".to_owned(), found.stale_cells));
     }
+    print_stale_cells(output, found.stale_cells);
+    Ok(())
+}
+
+fn print_count(
+    output: &Output,
+    found: &FindTotals,
+    at: Option<&FoundPosition>,
+) -> Result<(), CliError> {
+    let FindTotals { cells, stale_cells, .. } = *found;
+    print_json_with_times(output, &CountedCells { count: cells, stale_cells }, [at])?;
+    output.print_line(mark_if_stale(count(cells, "cell", "cells"), stale_cells))?;
+    print_stale_cells(output, stale_cells);
     Ok(())
 }
 
@@ -62,17 +74,20 @@ fn check_pattern(args: &args::Find) -> Result<(), CliError> {
 /// The result of a search. The cells are only kept for JSON output.
 #[derive(Serialize)]
 struct PrintedCells {
-    cells: Vec<CellWithText>,
+    cells: Vec<FoundCell>,
     complete: bool,
+    /// Number of stale cells on the pages that were read.
+    #[serde(skip_serializing_if = "is_zero")]
+    stale_cells: u64,
     #[serde(skip)]
     printed: u32,
 }
 
 #[derive(Serialize)]
-struct CellWithText {
-    #[serde(flatten)]
-    cell: FoundCell,
-    text: String,
+struct CountedCells {
+    count: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    stale_cells: u64,
 }
 
 /// Prints the cells of each page as soon as the page arrives.
@@ -85,21 +100,23 @@ async fn print_found(
 ) -> Result<PrintedCells, CliError> {
     let is_newest = query.at.is_none();
     let mut pages = spreadsheet.find_pages(query);
-    let mut found = PrintedCells { cells: Vec::new(), complete: true, printed: 0 };
+    let mut found = PrintedCells { cells: Vec::new(), complete: true, stale_cells: 0, printed: 0 };
     while let Some(page) = pages.try_next().await? {
         if is_newest {
             let read_at = Head { head: page.position, incarnation: page.incarnation };
             context.record_seen(spreadsheet, read_at, None);
         }
-        for cell in page.cells {
+        found.stale_cells += page.stale_cells;
+        for mut found_cell in page.cells {
             if found.printed >= limit {
                 found.complete = false;
                 return Ok(found);
             }
             found.printed += 1;
-            output.print_line(format_line(&cell))?;
+            output.print_line(format_line(&found_cell))?;
             if output.json {
-                found.cells.push(CellWithText { text: cell.text(), cell });
+                found_cell.cell.text = Some(found_cell.text());
+                found.cells.push(found_cell);
             }
         }
     }
@@ -107,11 +124,13 @@ async fn print_found(
 }
 
 fn format_line(cell: &FoundCell) -> String {
-    format!("{}!{}   {}", escape(&cell.name), cell.cell_name(), escape(&cell.text()))
+    let line = format!("{}!{}   {}", escape(&cell.name), cell.cell_name(), escape(&cell.text()));
+    mark_if_stale(line, u64::from(cell.cell.stale))
 }
 
 #[cfg(test)]
 mod tests {
+    use cellar_api::wire::CellAt;
     use cellar_sheet::cell::{Cell, Value};
     use cellar_sheet::operation::SheetId;
 
@@ -122,7 +141,10 @@ mod tests {
         let value = Value::Text("Austin\u{1b}[2J".into());
         let cell = Cell { value, ..Cell::default() };
         let name = "Sheet\u{1b}".to_owned();
-        let cell = FoundCell { sheet: SheetId::FIRST, name, row: 6, column: 1, cell };
-        assert_eq!(format_line(&cell), "Sheet\\u{1b}!B7   Austin\\u{1b}[2J");
+        let cell = CellAt::new(6, 1, cell);
+        let mut found = FoundCell { sheet: SheetId::FIRST, name, cell };
+        assert_eq!(format_line(&found), "Sheet\\u{1b}!B7   Austin\\u{1b}[2J");
+        found.cell.stale = true;
+        assert_eq!(format_line(&found), "Sheet\\u{1b}!B7   Austin\\u{1b}[2J *");
     }
 }

@@ -9,6 +9,7 @@ use super::args;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, format_rows};
+use super::warnings::mark_if_stale;
 use crate::editor::CellReference;
 use crate::reader::{ChunkCache, Reader, Trace};
 use crate::text::escape;
@@ -30,6 +31,10 @@ pub(super) async fn trace_cell(
     let trace = reader.trace(sheet.as_deref(), reference.cell).await?;
     output.print_json(&trace)?;
     output.print_lines(lines(&trace))?;
+    if let Some(note) = &trace.note {
+        let mark = if trace.stale { "* " } else { "" };
+        output.print_note(format!("{mark}{}: {}", escape(&trace.cell), escape(note)));
+    }
     context.print_unsent_note(&spreadsheet, output);
     if !trace.complete {
         output.print_note("More formulas read the cell.");
@@ -44,6 +49,7 @@ fn lines(trace: &Trace) -> Vec<String> {
     };
     let formula = trace.content.formula.as_deref().map(escape);
     let content = formula.map_or(value.clone(), |formula| format!("{formula} is {value}"));
+    let content = mark_if_stale(content, u64::from(trace.stale));
     let mut rows = vec![[String::new(), escape(&trace.cell), content]];
     let word = |index: usize, word: &str| if index == 0 { word.to_owned() } else { String::new() };
     if let Some(anchor) = &trace.filled_by {

@@ -29,7 +29,7 @@ pub use observed::AttemptOutcome;
 pub use pages::ItemStream;
 pub(crate) use pages::{FeedCursor, check_advances};
 pub use pokes::Pokes;
-pub use search::{FilterQuery, FilterTotals, FindQuery};
+pub use search::{FilterQuery, FilterTotals, FindQuery, FindTotals};
 pub(crate) use spreadsheet::LastSeen;
 pub use spreadsheet::Spreadsheet;
 pub use tally::RequestCosts;

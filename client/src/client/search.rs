@@ -112,6 +112,19 @@ impl FilterQuery {
     }
 }
 
+/// The cells whose displayed texts contain a text, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FindTotals {
+    /// Position of the state that was read.
+    pub position: Position,
+    /// Number of cells.
+    pub cells: u64,
+    /// Number of stale cells that were compared. Their values are older than their formulas, so
+    /// `cells` may be wrong.
+    pub stale_cells: u64,
+}
+
 /// The rows that fulfil conditions, counted and added up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -120,8 +133,13 @@ pub struct FilterTotals {
     pub position: Position,
     /// Number of rows.
     pub rows: u64,
+    /// Number of stale cells that were compared with a condition. Their values are older than their
+    /// formulas, so `rows` and `sum` may be wrong.
+    pub stale_cells: u64,
     /// Number of numbers in the column to add up. Other values are not added.
     pub numbers: u64,
+    /// Number of stale cells in the column to add up. Their values are added if they are numbers.
+    pub stale_summed: u64,
     /// Sum of these numbers, rounded once: it depends neither on the order of the rows nor on pages.
     /// `None` if it is larger than the largest number.
     pub sum: Option<f64>,
@@ -174,18 +192,20 @@ impl Spreadsheet {
         self.search_pages(SearchRequest::find(query, false))
     }
 
-    /// Returns the number of cells whose displayed texts contain a text, without reading them.
+    /// Counts the cells whose displayed texts contain a text, without reading them.
     ///
     /// # Errors
     ///
     /// Returns a [`ClientError`] if a request fails.
-    pub async fn count_found(&self, query: FindQuery) -> Result<u64, ClientError> {
+    pub async fn count_found(&self, query: FindQuery) -> Result<FindTotals, ClientError> {
         let mut pages: ItemStream<FindReply> = self.search_pages(SearchRequest::find(query, true));
-        let mut count = 0_u64;
+        let mut totals = FindTotals { position: Position::FIRST, cells: 0, stale_cells: 0 };
         while let Some(page) = pages.try_next().await? {
-            count = count.saturating_add(page.count);
+            totals.position = page.position;
+            totals.cells = totals.cells.saturating_add(page.count);
+            totals.stale_cells = totals.stale_cells.saturating_add(page.stale_cells);
         }
-        Ok(count)
+        Ok(totals)
     }
 
     /// Returns the cells of the rows that fulfil conditions, ordered by row and column. All pages are
@@ -207,17 +227,27 @@ impl Spreadsheet {
     pub async fn filter_totals(&self, query: FilterQuery) -> Result<FilterTotals, ClientError> {
         let mut pages: ItemStream<FilterReply> =
             self.search_pages(SearchRequest::filter(query, true));
-        let (mut rows, mut numbers, mut sum) = (0_u64, 0_u64, ExactSum::default());
-        let mut position = Position::FIRST;
+        let mut totals = FilterTotals {
+            position: Position::FIRST,
+            rows: 0,
+            stale_cells: 0,
+            numbers: 0,
+            stale_summed: 0,
+            sum: None,
+        };
+        let mut sum = ExactSum::default();
         while let Some(page) = pages.try_next().await? {
-            position = page.position;
-            rows = rows.saturating_add(page.rows);
+            totals.position = page.position;
+            totals.rows = totals.rows.saturating_add(page.rows);
+            totals.stale_cells = totals.stale_cells.saturating_add(page.stale_cells);
             if let Some(page_sum) = page.sum {
-                numbers = numbers.saturating_add(page_sum.numbers);
+                totals.numbers = totals.numbers.saturating_add(page_sum.numbers);
+                totals.stale_summed = totals.stale_summed.saturating_add(page_sum.stale_cells);
                 sum.add_parts(&page_sum.parts, page_sum.too_large);
             }
         }
-        Ok(FilterTotals { position, rows, numbers, sum: sum.total() })
+        totals.sum = sum.total();
+        Ok(totals)
     }
 
     fn search_pages<P: SearchPage>(&self, request: SearchRequest) -> ItemStream<P> {
@@ -327,13 +357,14 @@ mod tests {
     fn found(cells: &[&str], next: Option<&str>) -> FindReply {
         let found_cell = |place: &&str| {
             let FindCursor { sheet, cell } = place.parse().unwrap();
-            let (row, column) = (cell.row, cell.column);
-            FoundCell { sheet, name: String::new(), row, column, cell: Cell::default() }
+            let cell = CellAt::new(cell.row, cell.column, Cell::default());
+            FoundCell { sheet, name: String::new(), cell }
         };
         FindReply {
             position: Position::FIRST,
             incarnation: 0,
             count: 0,
+            stale_cells: 0,
             cells: cells.iter().map(found_cell).collect(),
             next: next.map(str::to_owned),
         }
@@ -350,6 +381,7 @@ mod tests {
             position: Position::FIRST,
             incarnation: 0,
             rows: 0,
+            stale_cells: 0,
             sum: None,
             cells: cells.iter().map(cell_at).collect(),
             next: next.map(str::to_owned),

@@ -1,6 +1,7 @@
 //! The cells that a formula reads, and the formulas that read a cell.
 
 use cellar_api::trace::{name_cell, name_reference, references};
+use cellar_api::wire::CellAt;
 use cellar_base::limits::MAX_TRACED_FORMULAS;
 use cellar_base::position::Position;
 use cellar_formula::reference::quoted_sheet_name;
@@ -22,6 +23,13 @@ pub struct Trace {
     pub cell: String,
     /// Content of the cell.
     pub content: Cell,
+    /// Whether the formula of the cell was not calculated. The value is then the one that is stored
+    /// beside the formula.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The cell, with its sheet, whose formula fills this cell with a part of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled_by: Option<String>,
@@ -61,8 +69,8 @@ impl Reader {
         let rectangle = Rectangle { first: cell, last: cell };
         let reply = self.cells(sheet, rectangle).await?;
         let found = reply.cells.into_iter().next();
-        let filled_by = found.as_ref().and_then(|found| found.filled_by.clone());
-        let content = found.map(|found| found.cell).unwrap_or_default();
+        let blank = || CellAt::new(cell.row, cell.column, Cell::default());
+        let CellAt { cell: content, stale, note, filled_by, .. } = found.unwrap_or_else(blank);
         let metadata = &self.state.metadata;
         let formula = content.formula.as_deref().unwrap_or_default();
         let reads = references(formula, metadata)
@@ -81,6 +89,8 @@ impl Reader {
             position: self.state.position,
             cell: name_cell(reply.sheet, cell, metadata),
             content,
+            stale,
+            note,
             filled_by: filled_by.map(|anchor| {
                 let name = metadata.tabs.name(reply.sheet).unwrap_or_default();
                 format!("{}!{anchor}", quoted_sheet_name(name))

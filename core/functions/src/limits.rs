@@ -1,5 +1,6 @@
-//! Limits on one evaluation. They bound work and memory instead of time, so that evaluation is
-//! deterministic.
+//! Limits on one evaluation of a formula.
+//!
+//! They bound work and memory instead of time, so that evaluation is deterministic.
 
 /// Maximum nesting depth of expressions during evaluation, including the bodies of called lambdas.
 /// It is larger than the depth that the parser allows.

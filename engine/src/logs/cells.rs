@@ -191,7 +191,7 @@ fn text_bytes(text: &str) -> usize {
     TEXT_BYTES + json_text_bytes(text)
 }
 
-fn note_bytes(cell: &TileCell) -> usize {
+pub(super) fn note_bytes(cell: &TileCell) -> usize {
     const STALE_BYTES: usize = ",\"stale\":true,\"note\":".len();
     const FILLED_BYTES: usize = ",\"filled_by\":\"AAAAAA1073741824\"".len();
     const FILLS_BYTES: usize = 2 * FILLED_BYTES;

@@ -73,7 +73,7 @@ pub use view::View;
 pub use workbook::WorkbookRead;
 
 pub(crate) use committed::{EntryCursor, ReadUntil};
-pub(crate) use outdated::CalculatedResults;
+pub(crate) use outdated::{CalculatedResults, CalculationPieces};
 pub(crate) use pages::{OffloadedRead, is_complete_segment, read_offloaded};
 
 use std::future::Future;

@@ -27,15 +27,39 @@ pub(crate) struct CalculatedResults {
     pub(crate) outdated: OutdatedAreas,
 }
 
+/// The pieces in which a snapshot worker calculates formulas and stores their results.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CalculationPieces {
+    /// Number of formulas after which the results are stored.
+    pub(crate) results_at_once: usize,
+    /// Maximum number of cells that are calculated together.
+    pub(crate) window_cells: u64,
+    /// Maximum number of rows that are calculated together.
+    pub(crate) window_rows: u32,
+}
+
+impl Default for CalculationPieces {
+    fn default() -> Self {
+        Self {
+            results_at_once: MAX_RESULTS_AT_ONCE,
+            window_cells: MAX_CALCULATED_WINDOW_CELLS,
+            window_rows: MAX_CALCULATED_WINDOW_ROWS,
+        }
+    }
+}
+
 impl View {
     /// Calculates outdated formulas of a root, which has no entries after it: as many as one step of
-    /// a snapshot worker may. The result only depends on the root.
+    /// a snapshot worker may. The result only depends on the root and the pieces.
     ///
     /// # Errors
     ///
     /// Returns [`LogError::Snapshot`] if a snapshot object is missing or damaged, or
     /// [`LogError::Store`] if the store fails.
-    pub(crate) async fn calculate_outdated(&mut self) -> Result<CalculatedResults, LogError> {
+    pub(crate) async fn calculate_outdated(
+        &mut self,
+        pieces: CalculationPieces,
+    ) -> Result<CalculatedResults, LogError> {
         let Some(root) = self.root.clone() else { return Ok(CalculatedResults::default()) };
         let outdated = root.outdated.clone().unwrap_or_else(OutdatedAreas::everything);
         if outdated.is_empty() {
@@ -55,21 +79,23 @@ impl View {
             outdated: formulas.without(&to_calculate),
             ..CalculatedResults::default()
         };
-        self.calculate_areas(&to_calculate, &mut calculation, &mut results).await?;
+        self.calculate_areas(&to_calculate, pieces, &mut calculation, &mut results).await?;
         Ok(results)
     }
 
     async fn calculate_areas(
         &mut self,
         areas: &OutdatedAreas,
+        pieces: CalculationPieces,
         calculation: &mut Calculation,
         results: &mut CalculatedResults,
     ) -> Result<(), LogError> {
-        let mut windows: VecDeque<SheetArea> = areas.iter().flat_map(windows_of).collect();
+        let mut windows: VecDeque<SheetArea> =
+            areas.iter().flat_map(|area| windows_of(area, pieces)).collect();
         let mut tiles = ResultTiles::default();
         let mut stale = VecDeque::new();
         while let Some(area) = windows.pop_front() {
-            if tiles.formula_count >= MAX_RESULTS_AT_ONCE {
+            if tiles.formula_count >= pieces.results_at_once {
                 windows.push_front(area);
                 break;
             }
@@ -116,11 +142,14 @@ impl View {
 }
 
 /// Divides an area into windows of a bounded size.
-fn windows_of(SheetArea { sheet, cells }: SheetArea) -> impl Iterator<Item = SheetArea> {
+fn windows_of(
+    SheetArea { sheet, cells }: SheetArea,
+    pieces: CalculationPieces,
+) -> impl Iterator<Item = SheetArea> {
     let Rectangle { first, last } = cells;
     let columns = u64::from(last.column - first.column) + 1;
-    let rows = u32::try_from(MAX_CALCULATED_WINDOW_CELLS / columns).unwrap_or(u32::MAX);
-    let rows = rows.clamp(1, MAX_CALCULATED_WINDOW_ROWS);
+    let rows = u32::try_from(pieces.window_cells / columns).unwrap_or(u32::MAX);
+    let rows = rows.clamp(1, pieces.window_rows);
     let starts = (first.row..=last.row).step_by(rows as usize);
     starts.map(move |row| {
         let last_row = row.saturating_add(rows - 1).min(last.row);

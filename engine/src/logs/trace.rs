@@ -6,7 +6,7 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_REPLY_BYTES, MAX_TRACED_FORMULAS};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Rectangle};
-use cellar_sheet::cell::json_text_bytes;
+use cellar_sheet::cell::{Cell, json_text_bytes};
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::cells::TileCell;
 use cellar_snapshot::dependents::{
@@ -61,13 +61,15 @@ impl View {
         let area = SheetArea { sheet, cells: Rectangle { first: cell, last: cell } };
         let dependents = self.formulas_reading(area).await?;
         let (dependents, has_all_formulas) = fit_into_reply(dependents);
-        let filled_by = found.as_ref().and_then(|found: &TileCell| found.filled_by);
+        let found = found.unwrap_or_else(|| TileCell::with_cell(row, column, Cell::default()));
         Ok(TraceReply {
             position: self.position,
             incarnation: self.incarnation,
             sheet,
             cell: cell.to_string(),
-            filled_by: filled_by.map(|anchor| anchor.to_string()),
+            stale: found.is_stale,
+            note: found.note.map(|note| note.to_string()),
+            filled_by: found.filled_by.map(|anchor| anchor.to_string()),
             precedents: precedents.areas,
             precedents_complete: precedents.complete,
             dependents,

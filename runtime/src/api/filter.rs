@@ -5,7 +5,7 @@ use axum::extract::State;
 use cellar_api::wire::{FilterReply, PageSum, PositionOrTime};
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
-use cellar_engine::logs::{FilterQuery, Filtered};
+use cellar_engine::logs::FilterQuery;
 use cellar_sheet::a1::{CellName, Rectangle, parse_column};
 use cellar_sheet::condition::Conditions;
 use serde::Deserialize;
@@ -69,14 +69,23 @@ pub(super) async fn filter_rows(
     let has_sum = query.sum_column.is_some();
     let at = find_position(&state, log_id, parameters.at, parameters.min_position).await?;
     let filtered = state.logs().filter(log_id, &FilterQuery { at, ..query }).await?;
-    let Filtered { position, incarnation, sheet, name, rows, numbers, sum, cells, next } = filtered;
     let sum = has_sum.then(|| PageSum {
-        numbers,
-        parts: sum.parts().to_vec(),
-        too_large: sum.is_too_large(),
+        numbers: filtered.numbers,
+        stale_cells: filtered.stale_summed,
+        parts: filtered.sum.parts().to_vec(),
+        too_large: filtered.sum.is_too_large(),
     });
-    let next = next.map(|cell| cell.to_string());
-    Ok(Json(FilterReply { sheet, name, position, incarnation, rows, sum, cells, next }))
+    Ok(Json(FilterReply {
+        sheet: filtered.sheet,
+        name: filtered.name,
+        position: filtered.position,
+        incarnation: filtered.incarnation,
+        rows: filtered.rows,
+        stale_cells: filtered.stale_cells,
+        sum,
+        cells: filtered.cells,
+        next: filtered.next.map(|cell| cell.to_string()),
+    }))
 }
 
 /// Without `at`, which the log may have to be searched for.

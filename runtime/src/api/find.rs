@@ -71,6 +71,7 @@ pub(super) async fn find_cells(
         position: found.position,
         incarnation: found.incarnation,
         count: found.count,
+        stale_cells: found.stale_cells,
         cells: found.cells,
         next: found.next.map(|next| next.to_string()),
     }))

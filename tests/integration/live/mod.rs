@@ -3,6 +3,7 @@
 
 mod bounds;
 mod figures;
+mod formulas;
 mod given_up;
 mod restored;
 

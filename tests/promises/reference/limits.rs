@@ -1,4 +1,5 @@
-//! Generates `docs/reference/limits.md` from the constants of `core/base/src/limits`.
+//! Generates `docs/reference/limits.md` from the constants of `core/base/src/limits` and
+//! `core/functions/src/limits.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,8 +9,8 @@ use super::{assert_page, push_row, push_table_head};
 
 #[test]
 fn the_page_of_the_limits_is_up_to_date() {
-    let mut text = "# Limits\n\nEvery constant of `core/base/src/limits`. `tests/promises/bounds.txt` names the \
-                    tests of each at its value and one above.\n"
+    let mut text = "# Limits\n\nEvery constant of `core/base/src/limits` and `core/functions/src/limits.rs`. \
+                    `tests/promises/bounds.txt` names the tests of each at its value and one above.\n"
         .to_owned();
     let files = LIMITS.map(|(_, source)| (source, constants(source)));
     let mut values = BTreeMap::new();

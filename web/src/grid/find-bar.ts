@@ -50,11 +50,11 @@ export class FindBar {
     if (this.#input.value !== "") this.#search();
   }
 
-  showFound({ cells, count, isPartial }: FoundCells): void {
+  showFound({ cells, count, staleCount = 0, isPartial }: FoundCells): void {
     const marks = marksOfFound(cells);
     this.controller.marks.set("found", marks);
     const total = formatNumber(Math.max(count ?? 0, cells.length));
-    const part = isPartial ? " so far" : "";
+    const part = (isPartial ? " so far" : "") + (staleCount > 0 ? `, ${formatNumber(staleCount)} stale*` : "");
     this.#count.textContent = this.#searched === "" ? "" : cells.length === 0 ? `Not found${part}` : `${total} found${part}`;
     if (this.#isMoving && marks.length > 0) {
       this.#isMoving = false;

@@ -13,6 +13,8 @@ export interface FoundCells {
   cells: readonly FoundCell[];
   /** Number of matching cells, if it is more than `cells`. */
   count?: number;
+  /** Number of searched cells whose values are older than their formulas: cells may be missing or wrong. */
+  staleCount?: number;
   /** Only a part was searched: more may follow. */
   isPartial?: boolean;
 }
@@ -30,12 +32,15 @@ export function findLoaded(text: string, source: SheetSource, visible: Range): F
   const first = Math.max(0, visible.firstRow - rows);
   const last = Math.min(Math.max(extent.rows, lastRow(visible) + 1), lastRow(visible) + rows) - 1;
   const cells: FoundCell[] = [];
+  let staleCount = 0;
   for (let row = first; row <= last; row++) {
     for (let column = 0; column < columns && cells.length < MAX_FOUND_LOCALLY; column++) {
-      if (source.cellAt(row, column)?.text.toLowerCase().includes(wanted)) cells.push({ sheet, row, column });
+      const cell = source.cellAt(row, column);
+      if (cell?.stale) staleCount += 1;
+      if (cell?.text.toLowerCase().includes(wanted)) cells.push({ sheet, row, column });
     }
   }
-  return { cells, isPartial: true };
+  return { cells, staleCount, isPartial: true };
 }
 
 /** Returns the index of the found cell after the given one, or before it; the search continues at the other end. */

@@ -191,6 +191,7 @@ export function findPageOf(value: unknown): types.FindPage {
       return { ...cellOf(item), sheet: integerOf(found.sheet, "sheet"), name };
     }),
     count: integerOf(fields.count, "count"),
+    staleCells: optionalInteger(fields.stale_cells, "the number of stale cells"),
     position: integerOf(fields.position, "position"),
     next: optionalText(fields.next, "next"),
   });

@@ -171,6 +171,8 @@ export interface FoundCell extends ReadCell {
 export interface FindPage {
   cells: FoundCell[];
   count: number;
+  /** Number of stale cells that were compared. */
+  staleCells?: number;
   position: number;
   next?: string;
 }

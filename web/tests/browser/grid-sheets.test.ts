@@ -96,13 +96,13 @@ describe.skipIf(!hasBrowser)("tabs and find", { timeout: 60_000 }, () => {
       grid.addEventListener("cellar-find", (event) => {
         event.preventDefault();
         const cells = [{ sheet: 1, row: 900_000, column: 2 }, { sheet: 2, row: 4, column: 1 }];
-        setTimeout(() => grid.showFound({ cells, count: 70_000, isPartial: true }), 50);
+        setTimeout(() => grid.showFound({ cells, count: 70_000, staleCount: 12, isPartial: true }), 50);
       });
     });
     await goTo(page, "A1");
     await page.keyboard.press("Control+f");
     await page.keyboard.type("rare");
-    await expect.poll(() => page.locator(".find-count").textContent()).toBe("70,000 found so far");
+    await expect.poll(() => page.locator(".find-count").textContent()).toBe("70,000 found so far, 12 stale*");
     await page.keyboard.press("Enter");
     await expect.poll(() => name(page)).toBe("C900001");
     await page.keyboard.press("Enter");

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use cellar_base::position::Position;
 use cellar_sheet::a1::CellName;
-use cellar_sheet::cell::Cell;
 use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::CellAt;
 use serde::{Deserialize, Serialize};
@@ -21,6 +20,10 @@ pub struct FindReply {
     pub incarnation: u32,
     /// Number of matching cells on this page, including cells that `count_only` omits.
     pub count: u64,
+    /// Number of stale cells that were compared on this page. Their values are older than their
+    /// formulas, so some of them may be missing or found by mistake. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale_cells: u64,
     /// The matching cells on this page. May be empty even if this is not the last page. Always
     /// empty with `count_only`.
     pub cells: Vec<FoundCell>,
@@ -37,20 +40,21 @@ pub struct FoundCell {
     pub sheet: SheetId,
     /// Name of the sheet.
     pub name: String,
-    /// Row, from 0.
-    pub row: u32,
-    /// Column, from 0.
-    pub column: u32,
-    /// Content of the cell.
+    /// The cell and its coordinates.
     #[serde(flatten)]
-    pub cell: Cell,
+    pub cell: CellAt,
+}
+
+/// Whether a count is left out of a reply.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl FoundCell {
     /// Returns the reference of the cell in its sheet, such as `B3`.
     #[must_use]
     pub fn cell_name(&self) -> CellName {
-        CellName { row: self.row, column: self.column }
+        self.cell.name()
     }
 
     /// Returns the text that the cell displays.
@@ -76,6 +80,11 @@ pub struct FilterReply {
     /// Number of matching rows on this page. A row that continues on later pages is counted only on
     /// its first page.
     pub rows: u64,
+    /// Number of stale cells of these and other rows that were compared with a condition on this
+    /// page. Their values are older than their formulas, so some rows may be missing or returned by
+    /// mistake. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale_cells: u64,
     /// Sum of the requested column over these rows. Absent if no sum was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sum: Option<PageSum>,
@@ -93,6 +102,10 @@ pub struct FilterReply {
 pub struct PageSum {
     /// Number of cells that contain a number. Other cells are ignored.
     pub numbers: u64,
+    /// Number of stale cells of the column in the matching rows. Their values, which are older than
+    /// their formulas, are added if they are numbers. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale_cells: u64,
     /// Numbers whose exact sum is the exact sum of this page. The sum of the column is the sum of
     /// the parts of all pages. If they are added without rounding errors, the result does not
     /// depend on how the rows are divided into pages.

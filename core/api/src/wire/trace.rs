@@ -17,6 +17,12 @@ pub struct TraceReply {
     pub sheet: SheetId,
     /// The cell in A1 notation.
     pub cell: String,
+    /// Whether the formula of the cell was not calculated. Absent if `false`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
+    /// Why the formula was not calculated, or which cells form a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Cell of the same sheet, in A1 notation, whose formula fills this cell with a part of its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filled_by: Option<String>,

@@ -35,6 +35,27 @@ fn result_of(
     calculation.result(key).unwrap()
 }
 
+/// Returns the smallest limit with which a formula has its value, and the note that the formula has
+/// with a limit that is one less.
+fn least_budget(
+    world: &World,
+    key: CellKey,
+    value: Value,
+    budget: impl Fn(u64) -> Budget,
+) -> (u64, String) {
+    let (mut too_small, mut enough) = (0, 1_000_000);
+    while enough - too_small > 1 {
+        let middle = u64::midpoint(too_small, enough);
+        let is_stale = result(world, key, budget(middle)).is_stale;
+        *if is_stale { &mut too_small } else { &mut enough } = middle;
+    }
+    let whole = result(world, key, budget(enough));
+    assert_eq!((whole.value, whole.is_stale), (value, false));
+    let short = result(world, key, budget(enough - 1));
+    assert_eq!((short.value, short.is_stale), (Value::Empty, true));
+    (enough, short.note.unwrap().to_string())
+}
+
 /// Creates a column in which each formula reads the cell above it.
 fn chain(length: u32) -> World {
     let mut world = World::of(&[("A1", "1")]);
@@ -71,11 +92,12 @@ fn the_number_of_loaded_cells_is_bounded() {
     for row in 0..100_000 {
         world.set_at(0, row, 0, "1");
     }
-    let whole = result(&world, key(0, 1), Budget::of(MANY, 100_000, MANY, MANY));
-    assert_eq!(whole.value, number(100_000.0));
-    let short = result(&world, key(0, 1), Budget::of(MANY, 1, MANY, MANY));
-    assert!(short.is_stale);
-    assert!(short.note.unwrap().contains("need more than"), "the note says why");
+    let of_loaded = |cells| Budget::of(MANY, cells, MANY, MANY);
+    let (least, short) = least_budget(&world, key(0, 1), number(100_000.0), of_loaded);
+    // The block of B1 has 512 rows, and eight empty cells count as one. The cells of A are loaded if
+    // less than the limit is loaded before.
+    assert_eq!(least, 512 / 8 + 1);
+    assert!(short.contains("need more than"), "{short}");
 }
 
 #[test]
@@ -84,13 +106,16 @@ fn the_work_of_all_formulas_together_is_bounded() {
     for row in 0..10_000 {
         world.set_at(0, row, 0, "1");
     }
-    let whole = result(&world, key(1, 1), Budget::of(MANY, MANY, 60_000, MANY));
-    assert_eq!((whole.value, whole.is_stale), (number(20_000.0), false));
-    let short = result(&world, key(1, 1), Budget::of(MANY, MANY, 15_000, MANY));
-    assert!(short.is_stale);
-    assert!(short.note.unwrap().contains("need too much work"), "the note says why");
-    let short = result(&world, key(1, 1), Budget::of(MANY, MANY, MANY, 2));
-    assert!(short.is_stale);
+    let of_read = |cells| Budget::of(MANY, MANY, cells, MANY);
+    let (least, short) = least_budget(&world, key(1, 1), number(20_000.0), of_read);
+    // Cells that are read again, after others were loaded, count again.
+    assert_eq!(least, 4 * 10_000 + 2);
+    assert!(short.contains("need too much work"), "{short}");
+    let of_steps = |steps| Budget::of(MANY, MANY, MANY, steps);
+    let (least, short) = least_budget(&world, key(1, 1), number(20_000.0), of_steps);
+    // A sum of any number of cells is few steps.
+    assert_eq!(least, 12);
+    assert!(short.contains("need too much work"), "{short}");
 }
 
 /// A long chain of formulas does not overflow the call stack. Later requests reuse the results of

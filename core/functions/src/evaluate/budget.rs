@@ -76,6 +76,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{MAX_CELLS_READ, MAX_CREATED_BYTES, MAX_STEPS};
 
     fn nest(budget: &Budget, levels: u32) -> Result<(), LimitExceeded> {
         if levels == 0 {
@@ -91,5 +92,19 @@ mod tests {
         assert_eq!(nest(&budget, MAX_DEPTH + 1), Err(LimitExceeded::Depth));
         // The depth is restored after a failed evaluation.
         assert_eq!(nest(&budget, MAX_DEPTH), Ok(()));
+    }
+
+    #[test]
+    fn work_and_memory_are_limited() {
+        let (budget, limits) = (Budget::default(), Limits::default());
+        assert_eq!(budget.spend_cells(MAX_CELLS_READ, &limits), Ok(()));
+        let cells = LimitExceeded::CellsRead { limit: MAX_CELLS_READ };
+        assert_eq!(budget.spend_cells(1, &limits), Err(cells));
+        assert_eq!(budget.spend_steps(MAX_STEPS, &limits), Ok(()));
+        let steps = LimitExceeded::Steps { limit: MAX_STEPS };
+        assert_eq!(budget.spend_steps(1, &limits), Err(steps));
+        assert_eq!(budget.spend_bytes(MAX_CREATED_BYTES, &limits), Ok(()));
+        let bytes = LimitExceeded::CreatedBytes { limit: MAX_CREATED_BYTES };
+        assert_eq!(budget.spend_bytes(1, &limits), Err(bytes));
     }
 }

@@ -6,7 +6,9 @@ use cellar_base::limits::{
 };
 use cellar_sheet::cell::{Cell, Value};
 use cellar_snapshot::WindowEstimate;
+use cellar_snapshot::cells::TileCell;
 
+use super::super::cells::note_bytes;
 use super::json_bytes;
 
 const WINDOW_CELLS: u64 = 64 * 1024;
@@ -100,8 +102,14 @@ impl Budget {
 
     /// Reserves space in the response for a cell and `other_bytes` more. Returns `false` if they do
     /// not fit. The first cell of a page always fits.
-    pub(super) fn take_reply(&mut self, cell: &Cell, other_bytes: usize, is_first: bool) -> bool {
-        let bytes = json_bytes(cell).saturating_add(other_bytes);
+    pub(super) fn take_reply(
+        &mut self,
+        cell: &TileCell,
+        other_bytes: usize,
+        is_first: bool,
+    ) -> bool {
+        let cell_bytes = json_bytes(&cell.cell) + note_bytes(cell);
+        let bytes = cell_bytes.saturating_add(other_bytes);
         if bytes > self.reply_bytes && !is_first {
             return false;
         }

@@ -1,8 +1,9 @@
 //! Tests a group of rows against the conditions of a filter.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
+use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::condition::{Condition, Conditions};
 use cellar_sheet::operation::SheetId;
@@ -16,6 +17,8 @@ use super::budget::Budget;
 /// The rows of a group that fulfil all conditions.
 pub(super) struct Evaluated {
     pub(super) rows: Vec<u32>,
+    /// The stale cells that were compared.
+    pub(super) stale_cells: BTreeSet<CellName>,
     /// First row that was not tested because the budget was used up. No later row was tested
     /// either.
     pub(super) page_end: Option<u32>,
@@ -36,8 +39,8 @@ pub(super) async fn evaluate(
     budget: &mut Budget,
 ) -> Result<Evaluated, LogError> {
     let filled_column = conditions.filled_column();
-    let mut evaluated =
-        Evaluated { rows: candidates.iter().map(|cell| cell.row).collect(), page_end: None };
+    let rows = candidates.iter().map(|cell| cell.row).collect();
+    let mut evaluated = Evaluated { rows, stale_cells: BTreeSet::new(), page_end: None };
     let is_on_filled = |condition: &&Condition| condition.column() == filled_column;
     let first = conditions.list().iter().filter(is_on_filled);
     let others = conditions.list().iter().filter(|condition| !is_on_filled(condition));
@@ -94,6 +97,9 @@ impl Column {
                         budget.take_long_text();
                         view.fill_in_long_text(tile_cell).await?;
                         tile_cell.long_text = None;
+                    }
+                    if tile_cell.is_stale {
+                        evaluated.stale_cells.insert(CellName { row, column: self.index });
                     }
                     &tile_cell.cell
                 }

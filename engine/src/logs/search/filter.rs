@@ -53,8 +53,12 @@ pub struct Filtered {
     /// Number of matching rows on this page, even if they are not returned. A row that continues on
     /// later pages is counted only on its first page.
     pub rows: u64,
+    /// Number of stale cells that were compared with a condition on this page.
+    pub stale_cells: u64,
     /// Number of summed numbers in these rows.
     pub numbers: u64,
+    /// Number of stale cells in the summed column of these rows.
+    pub stale_summed: u64,
     /// Sum of these numbers.
     pub sum: ExactSum,
     /// Cells, ordered by row and column.
@@ -91,18 +95,33 @@ impl Logs {
         budget.set_formats(metadata.formats.records().len());
         let (position, incarnation) = (view.position, view.incarnation);
         let start = query.cursor.unwrap_or(first_cell(&whole)).max(first_cell(&whole));
-        let page = Page { rows: 0, numbers: 0, sum: ExactSum::default(), cells: Vec::new() };
+        let page = Page::default();
         let mut filter = Filter { view, query, sheet, budget, whole, start, page };
         let next = filter.read_page().await;
         let next = self.roots.invalidate_on_error(log_id, next)?;
-        let Page { rows, numbers, sum, cells } = filter.page;
-        Ok(Filtered { position, incarnation, sheet, name, rows, numbers, sum, cells, next })
+        let Page { rows, stale_cells, numbers, stale_summed, sum, cells } = filter.page;
+        Ok(Filtered {
+            position,
+            incarnation,
+            sheet,
+            name,
+            rows,
+            stale_cells,
+            numbers,
+            stale_summed,
+            sum,
+            cells,
+            next,
+        })
     }
 }
 
+#[derive(Default)]
 struct Page {
     rows: u64,
+    stale_cells: u64,
     numbers: u64,
+    stale_summed: u64,
     sum: ExactSum,
     cells: Vec<CellAt>,
 }
@@ -156,7 +175,7 @@ impl Filter<'_> {
         let conditions = &self.query.conditions;
         let evaluated =
             evaluate(&mut self.view, self.sheet, conditions, candidates, &mut self.budget).await?;
-        let Evaluated { rows, page_end } = evaluated;
+        let Evaluated { rows, stale_cells, page_end } = evaluated;
         let mut next = page_end.map(|row| self.row_start(row));
         if !self.query.is_count_only
             && let Some(cell) = self.read_rows(&rows).await?
@@ -165,6 +184,8 @@ impl Filter<'_> {
         }
         let counted: Vec<u32> =
             rows.into_iter().filter(|row| self.is_counted_here(*row, next)).collect();
+        let stale = stale_cells.iter().filter(|cell| self.is_counted_here(cell.row, next)).count();
+        self.page.stale_cells += u64::try_from(stale).unwrap_or(u64::MAX);
         self.count_rows(&counted).await?;
         self.budget.advance();
         Ok(next)
@@ -211,7 +232,7 @@ impl Filter<'_> {
             self.budget.take_long_text();
             self.view.fill_in_long_text(&mut tile_cell).await?;
         }
-        if !self.budget.take_reply(&tile_cell.cell, 0, self.page.cells.is_empty()) {
+        if !self.budget.take_reply(&tile_cell, 0, self.page.cells.is_empty()) {
             return Ok(false);
         }
         self.page.cells.push(tile_cell.into());
@@ -229,9 +250,11 @@ impl Filter<'_> {
         };
         let window = column_window(*first..last.saturating_add(1), column);
         for cell in self.view.cells_with_previews(self.sheet, &window).await? {
-            if let Value::Number(number) = cell.cell.value
-                && rows.binary_search(&cell.row).is_ok()
-            {
+            if rows.binary_search(&cell.row).is_err() {
+                continue;
+            }
+            self.page.stale_summed += u64::from(cell.is_stale);
+            if let Value::Number(number) = cell.cell.value {
                 self.page.numbers = self.page.numbers.saturating_add(1);
                 self.page.sum.add(number);
             }

@@ -43,6 +43,8 @@ pub struct Found {
     pub cells: Vec<FoundCell>,
     /// Number of matching cells on this page, even if they are not returned.
     pub count: u64,
+    /// Number of stale cells that were compared on this page.
+    pub stale_cells: u64,
     /// Start of the next page, or `None` on the last page.
     pub next: Option<FindCursor>,
 }
@@ -68,11 +70,12 @@ impl Logs {
         let view = self.open_view(log_id, query.at, query.min_position).await?;
         let sheets = sheets_from_cursor(&view, query)?;
         let (position, incarnation) = (view.position, view.incarnation);
-        let mut search = Search { view, query, budget, cells: Vec::new(), count: 0 };
+        let mut search =
+            Search { view, query, budget, cells: Vec::new(), count: 0, stale_cells: 0 };
         let next = search.search_sheets(&sheets).await;
         let next = self.roots.invalidate_on_error(log_id, next)?;
-        let Search { cells, count, .. } = search;
-        Ok(Found { position, incarnation, cells, count, next })
+        let Search { cells, count, stale_cells, .. } = search;
+        Ok(Found { position, incarnation, cells, count, stale_cells, next })
     }
 }
 
@@ -98,6 +101,7 @@ struct Search<'a> {
     budget: Budget,
     cells: Vec<FoundCell>,
     count: u64,
+    stale_cells: u64,
 }
 
 impl Search<'_> {
@@ -155,20 +159,22 @@ impl Search<'_> {
             self.budget.take_long_text();
             self.view.fill_in_long_text(&mut tile_cell).await?;
         }
-        let TileCell { row, column, cell, .. } = tile_cell;
+        let is_stale = tile_cell.is_stale;
         if self.query.pattern.is_regex() {
-            self.budget.take_regex_text(&cell);
+            self.budget.take_regex_text(&tile_cell.cell);
         }
-        if self.query.pattern.matches(&cell.text()) {
+        if self.query.pattern.matches(&tile_cell.cell.text()) {
             if !self.query.is_count_only {
                 let name_bytes = json_text_bytes(name);
-                if !self.budget.take_reply(&cell, name_bytes, self.cells.is_empty()) {
+                if !self.budget.take_reply(&tile_cell, name_bytes, self.cells.is_empty()) {
                     return Ok(false);
                 }
-                self.cells.push(FoundCell { sheet, name: name.to_owned(), row, column, cell });
+                let cell = tile_cell.into();
+                self.cells.push(FoundCell { sheet, name: name.to_owned(), cell });
             }
             self.count = self.count.saturating_add(1);
         }
+        self.stale_cells = self.stale_cells.saturating_add(u64::from(is_stale));
         self.budget.advance();
         Ok(true)
     }

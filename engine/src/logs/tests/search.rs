@@ -73,6 +73,7 @@ pub(super) async fn find_all(logs: &Logs, query: &FindQuery, budget: &Budget) ->
         assert_eq!(page.position, whole.position);
         whole.cells.extend(page.cells);
         whole.count += page.count;
+        whole.stale_cells += page.stale_cells;
         whole.next = page.next;
         pages += 1;
     }
@@ -95,6 +96,8 @@ pub(super) async fn filter_all(
         let page = logs.filter_within(log(), &query, budget.clone()).await.unwrap();
         whole.cells.extend(page.cells);
         whole.rows += page.rows;
+        whole.stale_cells += page.stale_cells;
+        whole.stale_summed += page.stale_summed;
         whole.numbers += page.numbers;
         whole.sum.add_parts(page.sum.parts(), page.sum.is_too_large());
         whole.next = page.next;
@@ -114,10 +117,7 @@ pub(super) async fn assert_finds(logs: &Logs, query: &FindQuery) -> usize {
     let counting = FindQuery { is_count_only: true, ..query.clone() };
     for budget in small_budgets().into_iter().chain([Budget::default()]) {
         let (found, _) = find_all(logs, &query, &budget).await;
-        let at = |cell: &cellar_api::wire::FoundCell| {
-            let (row, column, cell) = (cell.row, cell.column, cell.cell.clone());
-            CellAt::new(row, column, cell)
-        };
+        let at = |found: &cellar_api::wire::FoundCell| found.cell.clone();
         assert_eq!(found.cells.iter().map(at).collect::<Vec<_>>(), expected, "{budget:?}");
         let (counted, _) = find_all(logs, &counting, &budget).await;
         let count = u64::try_from(expected.len()).unwrap();
@@ -287,7 +287,7 @@ async fn all_sheets_are_searched_in_tab_order() {
     for budget in small_budgets() {
         let (found, pages) = find_all(&logs, &find("city"), &budget).await;
         let places: Vec<_> =
-            found.cells.iter().map(|cell| (cell.name.as_str(), cell.row)).take(3).collect();
+            found.cells.iter().map(|cell| (cell.name.as_str(), cell.cell.row)).take(3).collect();
         assert_eq!(places, [("Costs", 0), ("Sheet1", 0), ("Sheet1", 1)]);
         let has_pages = budget.cells > 1 || pages > 9;
         assert!(found.cells.len() == 57 && has_pages, "{budget:?}: {pages} pages");
@@ -315,7 +315,8 @@ async fn sparse_sheets_are_searched_in_one_request() {
     let cells = far.map(|(row, column)| edit(row, column, text("far"))).to_vec();
     logs.append(mutation(1, 1, Position::FIRST, set_cells(cells))).await.unwrap();
     let found = logs.find(log(), &find("FAR")).await.unwrap();
-    let places: Vec<_> = found.cells.iter().map(|cell| (cell.row, cell.column)).collect();
+    let places: Vec<_> =
+        found.cells.iter().map(|found| (found.cell.row, found.cell.column)).collect();
     assert_eq!((places.as_slice(), found.next), (far.as_slice(), None));
     let filtered = logs.filter(log(), &filter("H=far")).await.unwrap();
     assert_eq!((filtered.rows, filtered.cells[0].row, filtered.next), (1, 50_000_000, None));
@@ -336,4 +337,46 @@ async fn a_row_with_more_cells_than_a_window_is_read_in_parts() {
     let (filtered, pages) = filter_all(&logs, &filter("D=wide"), &Budget::default()).await;
     assert_eq!((filtered.rows, filtered.cells.len()), (1, 70_000));
     assert!(pages > 1 && filtered.cells.is_sorted_by_key(CellAt::name), "{pages} pages");
+}
+
+/// Appends formulas beyond the limits of a calculation, with stored values, in every second row of B.
+async fn with_stale_cells() -> Logs {
+    let logs = logs(&Arc::new(MemoryTables::default()));
+    logs.create(log(), None).await.unwrap();
+    let cells = (0..40).flat_map(|row| {
+        let value = Some(Value::Number(f64::from(row % 7)));
+        let formula = (row % 2 == 0).then(|| "=SUM(SEQUENCE(99999999))".to_owned());
+        [
+            edit(row, 0, Value::Number(f64::from(row))),
+            CellEdit { formula, value, ..edit(row, 1, text("")) },
+        ]
+    });
+    logs.append(mutation(1, 1, Position::FIRST, set_cells(cells.collect()))).await.unwrap();
+    logs
+}
+
+#[tokio::test]
+async fn stale_cells_are_marked_and_each_is_counted_on_one_page() {
+    let logs = with_stale_cells().await;
+    let stale =
+        all_cells(&logs).await.iter().filter(|cell| cell.stale && cell.note.is_some()).count();
+    assert_eq!(stale, 20);
+    assert_eq!(
+        assert_finds(&logs, &FindQuery { rectangle: rectangle("B:B"), ..find("3") }).await,
+        6
+    );
+    let query = FilterQuery { sum_column: Some(1), ..filter("A>=10 && B>=2 && B<6") };
+    assert_filters(&logs, &query).await;
+    for budget in small_budgets().into_iter().chain([Budget::default()]) {
+        let (found, _) = find_all(&logs, &find("3"), &budget).await;
+        let marked = found.cells.iter().filter(|found| found.cell.stale).count();
+        assert_eq!((marked, found.stale_cells), (3, 20), "{budget:?}");
+        for is_count_only in [false, true] {
+            let query = FilterQuery { is_count_only, ..query.clone() };
+            let (filtered, _) = filter_all(&logs, &query, &budget).await;
+            let totals = (filtered.rows, filtered.stale_cells, filtered.stale_summed);
+            // Rows 10 to 39 have 15 stale cells, 9 of them from 2 to 5.
+            assert_eq!(totals, (18, 15, 9), "{budget:?}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use self::progress::{BuildProgress, StoredProgress};
 use self::snapshot_work::{SnapshotWork, WorkResult};
 use super::builder::{BuildStep, SnapshotBuilder};
 use super::{ObjectFault, ObjectStore};
-use crate::logs::{LogError, Logs};
+use crate::logs::{CalculationPieces, LogError, Logs};
 use crate::ports::{Blobs, PortError};
 
 /// Builds snapshots. A snapshot consists of LSM levels, whose cells are stored in chunks.
@@ -32,6 +32,7 @@ pub struct LevelsBuilder {
     /// The snapshot on which this process worked last. It is cached, so that the next unit of work
     /// need not load its data again.
     cached_work: Mutex<Option<CachedWork>>,
+    pieces: CalculationPieces,
 }
 
 /// A snapshot in memory, and the progress that it has reached.
@@ -54,7 +55,13 @@ impl LevelsBuilder {
     /// Creates a builder that reads entries from `logs` and stores objects in `blobs`.
     #[must_use]
     pub fn new(logs: Arc<Logs>, blobs: Arc<dyn Blobs>) -> Self {
-        Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None) }
+        let pieces = CalculationPieces::default();
+        Self { logs, store: ObjectStore::new(blobs), cached_work: Mutex::new(None), pieces }
+    }
+
+    #[cfg(test)]
+    fn with_pieces(self, pieces: CalculationPieces) -> Self {
+        Self { pieces, ..self }
     }
 
     /// Returns the progress of a rebuild that has not started yet. The rebuild starts from the
@@ -156,7 +163,7 @@ impl SnapshotBuilder for LevelsBuilder {
         let mut work = match self.take_cached(job, progress) {
             Some(work) => work,
             None => match self.load_work(job, progress).await? {
-                LoadedWork::InProgress(work) => *work,
+                LoadedWork::InProgress(work) => work.with_pieces(self.pieces),
                 LoadedWork::Finished { root_key } => {
                     return Ok(BuildStep::Finished { root: root_key });
                 }

@@ -20,7 +20,7 @@ use cellar_snapshot::snapshot_job::SnapshotJob;
 
 use super::entries_read::{EntriesRead, StepEntries};
 use super::progress::{BuildProgress, MergeProgress, TileChain};
-use crate::logs::{CalculatedResults, Logs, View};
+use crate::logs::{CalculatedResults, CalculationPieces, Logs, View};
 use crate::ports::PortError;
 use crate::snapshots::store::{ObjectFault, ObjectStore, snapshot_fault};
 
@@ -41,6 +41,7 @@ pub(super) struct SnapshotWork {
     merge_to_resume: Option<MergeProgress>,
     is_rebuild: bool,
     has_narrow_stripes: bool,
+    pieces: CalculationPieces,
 }
 
 struct LoadedMerge {
@@ -78,7 +79,12 @@ impl SnapshotWork {
             merge_to_resume: merge,
             is_rebuild,
             has_narrow_stripes,
+            pieces: CalculationPieces::default(),
         })
+    }
+
+    pub(super) fn with_pieces(self, pieces: CalculationPieces) -> Self {
+        Self { pieces, ..self }
     }
 
     pub(super) async fn perform_unit(
@@ -156,7 +162,7 @@ impl SnapshotWork {
     ) -> Result<Option<FoldedEntries>, PortError> {
         let ids = (store.clone(), self.job.log, self.family);
         let mut view = View::of_root(ids, root.clone(), base.metadata.clone());
-        let CalculatedResults { sheets, outdated } = view.calculate_outdated().await?;
+        let CalculatedResults { sheets, outdated } = view.calculate_outdated(self.pieces).await?;
         let outdated = outdated.reduced();
         let outdated_before = root.outdated.as_ref().map_or(u64::MAX, OutdatedAreas::cell_count);
         // A step stores results or leaves fewer outdated cells. Otherwise it would be repeated without

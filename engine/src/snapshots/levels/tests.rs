@@ -89,8 +89,21 @@ impl World {
     }
 
     async fn build_from(&self, job: SnapshotJob, begin: Vec<u8>, restless: bool) -> String {
-        let (mut builder, mut progress) = (self.builder(), begin);
+        self.build_with(job, begin, restless, CalculationPieces::default()).await.0
+    }
+
+    /// Also returns the number of units of work.
+    async fn build_with(
+        &self,
+        job: SnapshotJob,
+        begin: Vec<u8>,
+        restless: bool,
+        pieces: CalculationPieces,
+    ) -> (String, usize) {
+        let new_builder = || self.builder().with_pieces(pieces);
+        let (mut builder, mut progress, mut units) = (new_builder(), begin, 0);
         loop {
+            units += 1;
             match builder.step(&job, &progress).await.unwrap() {
                 BuildStep::Progress(next) => {
                     assert!(next.len() <= MAX_PROGRESS_BYTES && next != progress);
@@ -100,11 +113,11 @@ impl World {
                 BuildStep::Finished { root } => {
                     self.tables.set_root(log(), job.position, &root).await.unwrap();
                     self.tables.raise_last_snapshot(log(), job.position).await.unwrap();
-                    return root;
+                    return (root, units);
                 }
             }
             if restless {
-                builder = self.builder();
+                builder = new_builder();
             }
         }
     }

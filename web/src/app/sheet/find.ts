@@ -42,11 +42,13 @@ async function search({ stack, id, at, source, grid, onProblem }: Target, text: 
   const sheet = source.sheets.find((info) => info.sheet === source.sheet)?.name;
   let cells: { sheet: number; row: number; column: number }[] = [];
   let count = 0;
+  let staleCount = 0;
   try {
     for await (const page of findCells(stack, id, { text, at, signal, ...(sheet === undefined ? {} : { sheet }) })) {
       cells = cells.concat(page.cells).slice(0, MAX_SHOWN);
       count += page.count;
-      grid.showFound({ cells, count, isPartial: page.next !== undefined });
+      staleCount += page.staleCells ?? 0;
+      grid.showFound({ cells, count, staleCount, isPartial: page.next !== undefined });
     }
   } catch (error) {
     if (!(error instanceof AbortedError)) onProblem(problemLine(error));

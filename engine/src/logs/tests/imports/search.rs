@@ -99,7 +99,7 @@ async fn a_lost_long_text_is_found_as_an_error_value() {
     world.append(vec![texts::sheet_of(&tile, 2, FLAT).operation()]).await.unwrap();
     world.delete(texts::named(&long).hash).await;
     let found = world.another().find(log(), &find("#lost!")).await.unwrap();
-    assert_eq!(found.cells.iter().map(|cell| cell.row).collect::<Vec<_>>(), [0]);
+    assert_eq!(found.cells.iter().map(|found| found.cell.row).collect::<Vec<_>>(), [0]);
     let eight = world.another().find(log(), &find("8 8 8")).await.unwrap();
-    assert_eq!(eight.cells.iter().map(|cell| cell.row).collect::<Vec<_>>(), [1]);
+    assert_eq!(eight.cells.iter().map(|found| found.cell.row).collect::<Vec<_>>(), [1]);
 }

@@ -73,6 +73,21 @@ impl World {
         (root, formulas.map(|(_, cell)| cell.value).collect())
     }
 
+    /// Rebuilds a snapshot in pieces and asserts that it has this root. Returns the number of units
+    /// of work.
+    async fn assert_rebuilt(
+        &self,
+        job: SnapshotJob,
+        pieces: CalculationPieces,
+        root: &str,
+    ) -> usize {
+        let begin = LevelsBuilder::rebuild_progress(None);
+        let is_restless = pieces.results_at_once == 7;
+        let (key, units) = self.build_with(job, begin, is_restless, pieces).await;
+        assert_eq!(key, root, "{pieces:?}");
+        units
+    }
+
     /// Asserts that the stored values of all formulas are the calculated ones. Returns the root.
     async fn assert_stored(&self, job: SnapshotJob, is_restless: bool) -> Root {
         let (root, stored) = self.built_values(job, is_restless).await;
@@ -162,6 +177,44 @@ async fn values_do_not_depend_on_workers() {
     let key = world.build(job, false).await;
     assert_eq!(world.build(job, true).await, key);
     assert_eq!(world.rebuild(job).await, key);
+}
+
+/// A chain from the top or from the bottom, other formulas beside it, and one that reads all.
+fn chain(is_upward: bool, rows: u32) -> Operation {
+    let total = |row: u32| match is_upward {
+        true => format!("=C{}+A{}", row + 2, row + 1),
+        false if row == 0 => "=A1".to_owned(),
+        false => format!("=C{row}+A{}", row + 1),
+    };
+    let cells = (0..rows).flat_map(|row| {
+        let double = formula(row, 1, format!("=A{}*2", row + 1));
+        [number(row, 0, f64::from(row) / 7.0), double, formula(row, 2, total(row))]
+    });
+    set(cells.chain([formula(rows / 2, 4, "=SUM(C:C)".to_owned())]))
+}
+
+#[tokio::test]
+async fn values_do_not_depend_on_the_pieces_in_which_they_are_calculated() {
+    for is_upward in [false, true] {
+        let mut world = World::new().await;
+        world.append(chain(is_upward, 120)).await;
+        world.append(set([number(0, 0, 4.0), number(119, 0, 5.0)])).await;
+        let job = world.mark().await;
+        let whole = world.build(job, false).await;
+        let root = world.root(&whole).await;
+        assert_eq!(root.outdated, Some(OutdatedAreas::default()));
+        let mut fewest_units = 0;
+        for results_at_once in [100, 7, 1] {
+            for (window_rows, window_cells) in [(1, 1), (16, 64), (8_192, 1_000_000)] {
+                let pieces = CalculationPieces { results_at_once, window_cells, window_rows };
+                let units = world.assert_rebuilt(job, pieces, &whole).await;
+                if window_rows == 1 {
+                    assert!(units > fewest_units, "{units} units of work: {pieces:?}");
+                    fewest_units = units;
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]
