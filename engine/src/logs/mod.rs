@@ -33,6 +33,7 @@ mod revert;
 mod roll;
 mod row_bands;
 mod search;
+mod sheet_places;
 mod snapshot;
 mod spills;
 mod stats;

@@ -24,8 +24,9 @@ pub use names::NameDiff;
 pub use report::TooManyComparisons;
 pub use sheet_reader::SheetReader;
 pub use undo::{
-    ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal, ReversalCounts,
-    ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo, undo_with_imports,
+    DeletedSheets, ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal,
+    ReversalCounts, ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo,
+    undo_with_imports,
 };
 
 use std::collections::BTreeMap;

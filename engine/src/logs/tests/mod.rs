@@ -16,6 +16,7 @@ mod random_formulas;
 mod revert;
 mod revert_parts;
 mod search;
+mod sheet_order;
 mod stale;
 mod times;
 mod undo;
