@@ -266,3 +266,44 @@ fn a_large_import_that_was_replaced_comes_back_as_it_was() {
     done(&project, &["undo", "0.5"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, export);
 }
+
+#[test]
+fn deleted_sheets_come_back_in_their_order() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "tabs"]);
+    for arguments in [
+        &["sheets", "add", "B"][..],
+        &["sheets", "add", "C"],
+        &["set", "A1", "first"],
+        &["sheets", "delete", "B"],
+        &["sheets", "delete", "Sheet1"],
+        &["undo"],
+        &["undo"],
+    ] {
+        done(&project, arguments);
+    }
+    assert_eq!(sheets(&project), ["Sheet1", "B", "C"]);
+    assert_eq!(text(&project, "A1"), "first", "the first sheet is the one that it was");
+    let diff = project.cellar(&["diff", "0.3"]);
+    assert!(diff.code == 0 && diff.stdout.is_empty(), "{diff:?}");
+    assert_eq!(json_of(&project, &["diff", "0.3"]).get("order"), None);
+}
+
+#[test]
+fn a_diff_shows_another_order_of_sheets() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    for arguments in
+        [&["sheets", "add", "B"][..], &["sheets", "delete", "Sheet1"], &["sheets", "add", "Sheet1"]]
+    {
+        done(&project, arguments);
+    }
+    let diff = project.cellar(&["diff", "0.1"]);
+    assert_eq!((diff.code, diff.stdout.as_str()), (2, "order of sheets: Sheet1, B -> B, Sheet1\n"));
+    let reply = project.cellar(&["diff", "0.1", "--json"]);
+    let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
+    let order = json!({"before": ["Sheet1", "B"], "after": ["B", "Sheet1"]});
+    assert_eq!((&reply["order"], &reply["sheets"]), (&order, &json!([])));
+}

@@ -142,6 +142,12 @@ function nameDiffOf(value: unknown): types.NameDiff {
   });
 }
 
+function orderDiffOf(value: unknown): types.OrderDiff {
+  const fields = fieldsOf(value, "the order of sheets");
+  const namesOf = (names: unknown) => listOf(names, "names of sheets", (name) => textOf(name, "the name of a sheet"));
+  return { before: namesOf(fields.before), after: namesOf(fields.after) };
+}
+
 export function diffPageOf(value: unknown): types.DiffPage {
   const fields = fieldsOf(value, "the differences");
   return withoutAbsent<types.DiffPage>({
@@ -149,6 +155,7 @@ export function diffPageOf(value: unknown): types.DiffPage {
     to: integerOf(fields.to, "to"),
     sheets: listOf(fields.sheets, "sheets", sheetDiffOf),
     names: optionalList(fields.names, "names", nameDiffOf),
+    order: isSet(fields.order) ? orderDiffOf(fields.order) : undefined,
     spansTruncated: fields.spans_truncated === true,
     next: optionalInteger(fields.next, "next"),
   });

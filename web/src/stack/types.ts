@@ -138,11 +138,18 @@ export interface NameDiff {
   after?: string;
 }
 
+/** Names of all sheets in tab order. */
+export interface OrderDiff {
+  before: string[];
+  after: string[];
+}
+
 export interface DiffPage {
   from: number;
   to: number;
   sheets: SheetDiff[];
   names: NameDiff[];
+  order?: OrderDiff;
   spansTruncated: boolean;
   next?: number;
 }
