@@ -307,3 +307,28 @@ fn a_diff_shows_another_order_of_sheets() {
     let order = json!({"before": ["Sheet1", "B"], "after": ["B", "Sheet1"]});
     assert_eq!((&reply["order"], &reply["sheets"]), (&order, &json!([])));
 }
+
+#[test]
+fn the_history_of_a_recovered_import_continues_before_its_deletion() {
+    let project = Project::new();
+    project.deploy();
+    std::fs::write(project.path("costs.csv"), "rent,1\n").unwrap();
+    done(&project, &["import", "costs.csv"]);
+    for arguments in [
+        &["sheets", "add", "Other"][..],
+        &["set", "costs!B1", "2"],
+        &["sheets", "delete", "costs"],
+        &["revert", "--to", "0.3", "--sheet", "costs"],
+    ] {
+        done(&project, arguments);
+    }
+    let history = done(&project, &["history", "costs!B1"]).stdout;
+    let changes: Vec<&str> =
+        history.lines().map(|line| line.rsplit("   ").next().unwrap()).collect();
+    let expected = [
+        "costs: recovered the sheet (revert to 0.3)",
+        "costs!B1: 1 -> 2",
+        "costs: imported the sheet",
+    ];
+    assert_eq!(changes, expected, "{history}");
+}

@@ -93,6 +93,12 @@ function cellChangeOf(value: unknown): types.CellChange {
   return { kind, spans: spansOf(fields[kind]) };
 }
 
+function recoveryOf(value: unknown): types.Recovery {
+  const fields = fieldsOf(value, "the recovery of a sheet");
+  const by = "undo" in fields ? "undo" : "revert";
+  return { by, position: integerOf(fields[by], "the position of a recovery") };
+}
+
 export function cellHistoryPageOf(value: unknown): types.CellHistoryPage {
   const fields = fieldsOf(value, "the history of cells");
   const changes = listOf(fields.changes, "changes", (item) => {
@@ -105,6 +111,7 @@ export function cellHistoryPageOf(value: unknown): types.CellHistoryPage {
       sheet: integerOf(entry.sheet, "sheet"),
       name: textOf(entry.name, "the name of a sheet"),
       change: cellChangeOf(entry.change),
+      recovered: isSet(entry.recovered) ? recoveryOf(entry.recovered) : undefined,
     });
   });
   const isTruncated = fields.truncated === true;

@@ -153,6 +153,15 @@ describe.skipIf(!HAS_STACK)("operations", () => {
     ]);
   });
 
+  test("the history of a recovered sheet continues before its deletion", async () => {
+    const id = await withEdits();
+    await run(id, "sheets", "add", "Other");
+    await run(id, "sheets", "delete", "Sheet1");
+    await run(id, "undo");
+    const { changes } = await readCellHistory(stack, id, { sheet: "Sheet1", range: "A1" });
+    expect(changes.map(({ change, recovered }) => recovered ?? change.kind)).toEqual([{ by: "undo", position: 5 }, "cell", "cell"]);
+  });
+
   test("another order of sheets is a difference", async () => {
     const id = await withEdits();
     await run(id, "sheets", "add", "Other");
