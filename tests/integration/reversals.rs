@@ -331,4 +331,6 @@ fn the_history_of_a_recovered_import_continues_before_its_deletion() {
         "costs: imported the sheet",
     ];
     assert_eq!(changes, expected, "{history}");
+    let all = done(&project, &["history"]).stdout;
+    assert!(all.contains("reverted sheet `costs` to 0.3"), "{all}");
 }
