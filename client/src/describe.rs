@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "cli")]
-use cellar_api::wire::SheetsReply;
+use cellar_api::wire::{MutationView, SheetsReply};
 use cellar_base::count::grouped;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Rectangle, column_name};
@@ -25,6 +25,8 @@ const MAX_LISTED: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames {
     names: BTreeMap<SheetId, String>,
+    /// Names of deleted sheets.
+    deleted: BTreeMap<SheetId, String>,
     /// Name the sheet even if it is the only known one.
     always_named: bool,
 }
@@ -33,13 +35,13 @@ pub(crate) struct SheetNames {
 impl SheetNames {
     pub(crate) fn of_new_spreadsheet() -> Self {
         let first_name = cellar_sheet::operation::FIRST_SHEET_NAME.to_owned();
-        Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), always_named: false }
+        Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), ..Self::default() }
     }
 
     /// Returns the name of a sheet that the user has named in the command, or no names.
     pub(crate) fn of_argument(sheet: SheetId, name: Option<&str>) -> Self {
         let names = name.map(|name| (sheet, name.to_owned()));
-        Self { names: names.into_iter().collect(), always_named: true }
+        Self { names: names.into_iter().collect(), always_named: true, ..Self::default() }
     }
 
     pub(crate) fn record_added(&mut self, operation: &Operation) {
@@ -50,19 +52,36 @@ impl SheetNames {
         };
     }
 
+    /// Records the name of a deleted sheet that a revert has recovered under another number.
+    pub(crate) fn record_recovered(&mut self, mutation: &MutationView) {
+        let Operation::Revert(Revert { sheet: Some(deleted), .. }) = mutation.op else { return };
+        let added_name =
+            mutation.committed_operations().iter().find_map(|operation| match operation {
+                Operation::AddSheet(add) => Some(add.name.clone()),
+                _ => None,
+            });
+        if let Some(name) = added_name {
+            self.deleted.insert(deleted, name);
+        }
+    }
+
     pub(crate) fn record_renamed_or_deleted(&mut self, operation: &Operation) {
         match operation {
             Operation::RenameSheet(rename) => {
                 self.names.insert(rename.sheet, rename.name.clone());
             }
             Operation::DeleteSheet(delete) => {
-                self.names.remove(&delete.sheet);
+                self.forget(delete.sheet);
             }
             Operation::ImportSheet(ImportSheet { replaces: Some(replaced), .. }) => {
-                self.names.remove(replaced);
+                self.forget(*replaced);
             }
             _ => {}
         }
+    }
+
+    fn forget(&mut self, sheet: SheetId) {
+        self.deleted.extend(self.names.remove_entry(&sheet));
     }
 }
 
@@ -70,7 +89,7 @@ impl SheetNames {
     /// The name is in backticks. If it is unknown, the sheet is called by its number, such as
     /// `number 2`.
     fn name_or_number(&self, sheet: SheetId) -> String {
-        match self.names.get(&sheet) {
+        match self.names.get(&sheet).or_else(|| self.deleted.get(&sheet)) {
             Some(name) => format!("`{}`", shorten(name)),
             None => format!("number {}", sheet.0),
         }
@@ -96,7 +115,7 @@ impl SheetNames {
 impl From<&SheetsReply> for SheetNames {
     fn from(reply: &SheetsReply) -> Self {
         let names = reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect();
-        Self { names, always_named: false }
+        Self { names, ..Self::default() }
     }
 }
 

@@ -266,3 +266,71 @@ fn a_large_import_that_was_replaced_comes_back_as_it_was() {
     done(&project, &["undo", "0.5"]);
     assert_eq!(done(&project, &["export", "-"]).stdout, export);
 }
+
+#[test]
+fn deleted_sheets_come_back_in_their_order() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "tabs"]);
+    for arguments in [
+        &["sheets", "add", "B"][..],
+        &["sheets", "add", "C"],
+        &["set", "A1", "first"],
+        &["sheets", "delete", "B"],
+        &["sheets", "delete", "Sheet1"],
+        &["undo"],
+        &["undo"],
+    ] {
+        done(&project, arguments);
+    }
+    assert_eq!(sheets(&project), ["Sheet1", "B", "C"]);
+    assert_eq!(text(&project, "A1"), "first", "the first sheet is the one that it was");
+    let diff = project.cellar(&["diff", "0.3"]);
+    assert!(diff.code == 0 && diff.stdout.is_empty(), "{diff:?}");
+    assert_eq!(json_of(&project, &["diff", "0.3"]).get("order"), None);
+}
+
+#[test]
+fn a_diff_shows_another_order_of_sheets() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create"]);
+    for arguments in
+        [&["sheets", "add", "B"][..], &["sheets", "delete", "Sheet1"], &["sheets", "add", "Sheet1"]]
+    {
+        done(&project, arguments);
+    }
+    let diff = project.cellar(&["diff", "0.1"]);
+    assert_eq!((diff.code, diff.stdout.as_str()), (2, "order of sheets: Sheet1, B -> B, Sheet1\n"));
+    let reply = project.cellar(&["diff", "0.1", "--json"]);
+    let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
+    let order = json!({"before": ["Sheet1", "B"], "after": ["B", "Sheet1"]});
+    assert_eq!((&reply["order"], &reply["sheets"]), (&order, &json!([])));
+}
+
+#[test]
+fn the_history_of_a_recovered_import_continues_before_its_deletion() {
+    let project = Project::new();
+    project.deploy();
+    std::fs::write(project.path("costs.csv"), "rent,1\n").unwrap();
+    done(&project, &["import", "costs.csv"]);
+    for arguments in [
+        &["sheets", "add", "Other"][..],
+        &["set", "costs!B1", "2"],
+        &["sheets", "delete", "costs"],
+        &["revert", "--to", "0.3", "--sheet", "costs"],
+    ] {
+        done(&project, arguments);
+    }
+    let history = done(&project, &["history", "costs!B1"]).stdout;
+    let changes: Vec<&str> =
+        history.lines().map(|line| line.rsplit("   ").next().unwrap()).collect();
+    let expected = [
+        "costs: recovered the sheet (revert to 0.3)",
+        "costs!B1: 1 -> 2",
+        "costs: imported the sheet",
+    ];
+    assert_eq!(changes, expected, "{history}");
+    let all = done(&project, &["history"]).stdout;
+    assert!(all.contains("reverted sheet `costs` to 0.3"), "{all}");
+}

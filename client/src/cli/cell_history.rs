@@ -1,7 +1,7 @@
 //! `cellar history` of a cell, range or sheet
 
 use cellar_api::time::format_utc;
-use cellar_api::wire::{CellHistoryChange, CellHistoryEntry};
+use cellar_api::wire::{CellHistoryChange, CellHistoryEntry, Recovery};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{CellName, Range};
 use console::{Alignment, style};
@@ -136,7 +136,13 @@ fn describe(entry: &CellHistoryEntry) -> String {
         CellHistoryChange::ColumnsDeleted(spans) => {
             format!("{sheet}: deleted {}", column_list(spans))
         }
-        CellHistoryChange::SheetAdded => format!("{sheet}: added the sheet"),
+        CellHistoryChange::SheetAdded => match entry.recovered {
+            None => format!("{sheet}: added the sheet"),
+            Some(Recovery::Undo(undone)) => {
+                format!("{sheet}: recovered the sheet (undo of {undone})")
+            }
+            Some(Recovery::Revert(to)) => format!("{sheet}: recovered the sheet (revert to {to})"),
+        },
         CellHistoryChange::SheetImported => format!("{sheet}: imported the sheet"),
     }
 }
@@ -193,6 +199,7 @@ mod tests {
             sheet: SheetId::FIRST,
             name: "Costs\u{1b}".into(),
             change,
+            recovered: None,
         };
         let after = Cell { value: Value::Number(2.0), ..Cell::default() };
         let diff = CellDiff { row: 3, column: 1, before: Cell::default(), after };
@@ -200,6 +207,10 @@ mod tests {
             entry(12, CellHistoryChange::Cell(diff)),
             entry(9, CellHistoryChange::RowsInserted(Spans::one(2, 2))),
             entry(8, CellHistoryChange::RowsDeleted(Spans::one(1, 1))),
+            CellHistoryEntry {
+                recovered: Some(Recovery::Revert(Position::FIRST)),
+                ..entry(7, CellHistoryChange::SheetAdded)
+            },
             entry(1, CellHistoryChange::SheetImported),
         ];
         let lines: Vec<String> = format_changes(&changes)
@@ -210,6 +221,7 @@ mod tests {
             "0.12   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}!B4: empty -> 2",
             " 0.9   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: inserted rows 3:4",
             " 0.8   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: deleted row 2",
+            " 0.7   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: recovered the sheet (revert to 0.0)",
             " 0.1   2023-11-14T22:13:20Z   alice\\u{1b}   Costs\\u{1b}: imported the sheet",
         ];
         assert_eq!(lines, expected);

@@ -3,7 +3,7 @@ use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, GENERAL, Value};
-use cellar_sheet::workbook::{AxisDiff, NameDiff, SheetChange, SheetDiff};
+use cellar_sheet::workbook::{AxisDiff, NameDiff, OrderDiff, SheetChange, SheetDiff};
 use console::style;
 use serde::Serialize;
 
@@ -94,7 +94,7 @@ async fn compare_spreadsheets(
 }
 
 fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> String) -> u8 {
-    if diff.sheets.is_empty() && diff.names.is_empty() {
+    if diff.sheets.is_empty() && diff.names.is_empty() && diff.order.is_none() {
         output.print_note(format!("No differences between {}.", compared()));
         return EXIT_SUCCESS;
     }
@@ -102,7 +102,20 @@ fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> Strin
 }
 
 fn diff_lines(diff: &DiffReply) -> Vec<String> {
-    diff.sheets.iter().flat_map(sheet_lines).chain(diff.names.iter().map(name_line)).collect()
+    let names = diff.names.iter().map(name_line);
+    diff.sheets
+        .iter()
+        .flat_map(sheet_lines)
+        .chain(names)
+        .chain(diff.order.iter().map(order_line))
+        .collect()
+}
+
+fn order_line(order: &OrderDiff) -> String {
+    let list =
+        |names: &[String]| names.iter().map(|name| escape(name)).collect::<Vec<_>>().join(", ");
+    let (before, after) = (list(&order.before), list(&order.after));
+    format!("order of sheets: {} -> {}", style(before).red(), style(after).green())
 }
 
 fn name_line(diff: &NameDiff) -> String {
@@ -225,7 +238,10 @@ mod tests {
         };
         let names = vec![name(None, Some("=0.19")), name(Some("=Sheet1!$B$1"), None)];
         let (sheets, spans_truncated, next) = (vec![sheet], false, None);
-        let diff = DiffReply { from, to, sheets, names, spans_truncated, next };
+        let list = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+        let (before, after) = (list(["Costs\u{1b}", "B"]), list(["B", "Costs\u{1b}"]));
+        let order = Some(OrderDiff { before, after });
+        let diff = DiffReply { from, to, sheets, names, order, spans_truncated, next };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain: Vec<String> = diff_lines(&diff)
             .iter()
@@ -243,6 +259,7 @@ mod tests {
             "  A7 before: 2 -> deleted",
             "name TAX: not defined -> =0.19",
             "name TAX: =Sheet1!$B$1 -> deleted",
+            "order of sheets: Costs\\u{1b}, B -> B, Costs\\u{1b}",
         ];
         assert_eq!(plain, expected);
     }

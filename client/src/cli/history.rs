@@ -244,6 +244,9 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     for operation in &committed {
         names.record_added(operation);
     }
+    for mutation in &entry.mutations {
+        names.record_recovered(mutation);
+    }
     let authored_description = describe_operations(authored, names);
     let committed_description = describe_operations(committed.iter().copied(), names);
     for operation in &committed {
@@ -276,7 +279,9 @@ fn describe_refusal(entry: &EntryView, names: &SheetNames) -> Option<String> {
 mod tests {
     use cellar_api::wire::ExternalBody;
     use cellar_sheet::cell::Value;
-    use cellar_sheet::operation::{CellEdit, Rejection, RejectionReason, SetCells, SheetId, Undo};
+    use cellar_sheet::operation::{
+        AddSheet, CellEdit, Rejection, RejectionReason, Revert, SetCells, SheetId, Undo,
+    };
 
     use super::*;
 
@@ -349,6 +354,20 @@ mod tests {
         assert_eq!(described(&refused), "refused: B2 = \"new\" (too large\\u{1b})");
         refused.mutations[0].op = Operation::Undo(Undo { position: Position::FIRST });
         assert_eq!(described(&refused), "refused: undo of 0.0 (too large\\u{1b})");
+    }
+
+    #[test]
+    fn a_recovered_sheet_is_called_by_its_name() {
+        let position = Position::new(0, 1).unwrap();
+        let mut reverted = entry(4, EntryKind::Edits, "a");
+        let revert = Revert { sheet: Some(SheetId(2)), ..Revert::whole(position) };
+        reverted.mutations[0].op = Operation::Revert(revert);
+        let add = AddSheet { sheet: SheetId(3), name: "Costs".into(), before: None };
+        reverted.mutations[0].committed = Some(vec![Operation::AddSheet(add)]);
+        assert_eq!(
+            describe_entry(&reverted, &mut SheetNames::default()),
+            "reverted sheet `Costs` to 0.1 (as: added sheet `Costs`)"
+        );
     }
 
     #[test]

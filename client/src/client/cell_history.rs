@@ -136,6 +136,7 @@ mod tests {
             sheet: SheetId::FIRST,
             name: "Sheet1".into(),
             change: CellHistoryChange::SheetAdded,
+            recovered: None,
         };
         let next = next.map(cursor);
         CellHistoryReply { changes: numbers.iter().map(change).collect(), truncated: false, next }

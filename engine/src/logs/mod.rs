@@ -34,6 +34,7 @@ mod revert;
 mod roll;
 mod row_bands;
 mod search;
+mod sheet_places;
 mod snapshot;
 mod spills;
 mod stats;

@@ -8,7 +8,9 @@ use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Entry, Mutation};
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
-use cellar_sheet::workbook::{RestorableImport, RestorableImports, Workbook, revert_sheet};
+use cellar_sheet::workbook::{
+    DeletedSheets, RestorableImport, RestorableImports, Workbook, revert_sheet,
+};
 
 use super::changes::ImportedCells;
 use super::{LogError, Logs};
@@ -92,8 +94,8 @@ impl Logs {
         let changes =
             self.read_changes_with(log_id, imported_at, until, ImportedCells::Omit).await?;
         let (imported, edited) = (&changes.before, changes.state_after()?);
-        let no_imports = RestorableImports::new();
-        let reversal = revert_sheet(&edited, imported, sheet, &no_imports).unwrap_or_default();
+        let nothing_known = DeletedSheets::default();
+        let reversal = revert_sheet(&edited, imported, sheet, &nothing_known).unwrap_or_default();
         let is_of_contents =
             |operation: &Operation| !matches!(operation, Operation::RenameSheet(_));
         Ok(reversal.operations.into_iter().filter(is_of_contents).collect())

@@ -12,11 +12,13 @@ use cellar_sheet::operation::{
     ClearRange, Operation, Rejection, RejectionReason, Revert, SheetId, Spans,
 };
 use cellar_sheet::workbook::{
-    PartFault, Reversal, Workbook, revert, revert_range, revert_sheet, sheet_in_place,
+    DeletedSheets, PartFault, Reversal, Workbook, revert, revert_range, revert_sheet,
+    sheet_in_place,
 };
 
 use super::lost_references::{LostReferences, RestoringOperations};
 use super::resolve::Resolved;
+use super::sheet_places::TabStates;
 use super::{LogError, Logs};
 
 /// Rows and columns.
@@ -55,11 +57,15 @@ impl Logs {
             Some(_) => LostReferences::Complete,
         };
         let (before, now) = (&changes.before, &changes.state_after()?);
-        let restorable = self.restorable_imports(log_id, target, before, now).await?;
+        let tabs = TabStates { before: before.tabs(), between: Vec::new(), now: now.tabs() };
+        let deleted_sheets = DeletedSheets {
+            imports: self.restorable_imports(log_id, target, before, now).await?,
+            places: self.sheet_places(log_id, target, head, tabs).await?,
+        };
         let reversal = match reverted.sheet {
-            None => Ok(revert(before, now, &restorable)),
+            None => Ok(revert(before, now, &deleted_sheets)),
             Some(sheet) => match reverted.range() {
-                None => revert_sheet(before, now, sheet, &restorable),
+                None => revert_sheet(before, now, sheet, &deleted_sheets),
                 Some(range) => {
                     let current_sheet = sheet_in_place(before, now, sheet).unwrap_or(sheet);
                     match self.range_at(log_id, request, head, current_sheet, range).await? {

@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::{Entry, Mutation};
+use cellar_sheet::metadata::SheetPlaces;
 use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason, SheetId, Undo};
 use cellar_sheet::workbook::{
-    ImportedSheet, RestorableImports, ReversalCounts, ReversalReport, Workbook, undo_with_imports,
+    DeletedSheets, ImportedSheet, RestorableImports, ReversalCounts, ReversalReport, Workbook,
+    undo_with_imports,
 };
 
 use super::changes::ImportedCells;
@@ -16,6 +18,7 @@ use super::committed::ReadUntil;
 use super::lost_references::{LostReferences, RestoringOperations};
 use super::resolve::Resolved;
 use super::reversals::{AppliedReversal, is_any_reversed, is_reversed, reversals_in};
+use super::sheet_places::TabStates;
 use super::workbook::Replay;
 use super::{LogError, Logs};
 
@@ -101,7 +104,12 @@ impl UndoStates {
     }
 
     /// The runs are undone from the newest to the oldest, each on the state that the last left.
-    fn resolve(&self, head: Position, run_imports: &[RunImports]) -> Resolved {
+    fn resolve(
+        &self,
+        head: Position,
+        run_imports: Vec<RunImports>,
+        mut places: Option<SheetPlaces>,
+    ) -> Resolved {
         let target = self.target;
         if self.runs.is_empty() {
             return nothing_to_undo(head, format!("there is no edit at {target}"));
@@ -115,15 +123,21 @@ impl UndoStates {
         let mut block = None;
         for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
             let after = run.after.as_ref().unwrap_or(&self.latest.workbook);
-            let imports = imports_now(run, &now, &of_run.changed);
-            let reversal =
-                undo_with_imports(&run.before, after, &now, &imports, &of_run.restorable);
+            let RunImports { changed, restorable } = of_run;
+            let imports = imports_now(run, &now, &changed);
+            let deleted_sheets = DeletedSheets { imports: restorable, places: places.take() };
+            let reversal = undo_with_imports(&run.before, after, &now, &imports, &deleted_sheets);
             for operation in &reversal.operations {
                 now.apply_operation(operation);
             }
+            places = deleted_sheets.places;
+            if let Some(places) = &mut places {
+                let undo_of_run = Operation::Undo(Undo { position: run.first });
+                places.apply(head, &undo_of_run, &reversal.operations);
+            }
             report = report.plus(reversal.report);
             operations.add(reversal);
-            block = block.or_else(|| self.describe_blocking_import(&imports, &of_run.changed));
+            block = block.or_else(|| self.describe_blocking_import(&imports, &changed));
         }
         if operations.is_empty() {
             return Resolved::rejected(head, self.reason_for_nothing(block, &report));
@@ -355,7 +369,23 @@ impl Logs {
                 restorable: self.imports_deleted_by(log_id, states, run).await?,
             });
         }
-        Ok(states.resolve(head, &run_imports))
+        let places = self.places_of_runs(log_id, states, head).await?;
+        Ok(states.resolve(head, run_imports, places))
+    }
+
+    async fn places_of_runs(
+        &self,
+        log_id: LogId,
+        states: &UndoStates,
+        head: Position,
+    ) -> Result<Option<SheetPlaces>, LogError> {
+        let Some((oldest, later)) = states.runs.split_first() else { return Ok(None) };
+        let tabs = TabStates {
+            before: oldest.before.tabs(),
+            between: later.iter().map(|run| run.before.tabs()).collect(),
+            now: states.latest.workbook.tabs(),
+        };
+        self.sheet_places(log_id, oldest.first, head, tabs).await
     }
 
     /// Returns the imports of the sheets that the entries of a run deleted.

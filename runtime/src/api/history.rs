@@ -11,7 +11,7 @@ use cellar_base::position::Position;
 use cellar_catalog::access::Need;
 use cellar_sheet::cell::{Cell, json_text_bytes};
 use cellar_sheet::operation::Spans;
-use cellar_sheet::workbook::{CellDiff, NameDiff, SheetDiff, WorkbookDiff};
+use cellar_sheet::workbook::{CellDiff, NameDiff, OrderDiff, SheetDiff, WorkbookDiff};
 use serde::Deserialize;
 
 use super::auth::Caller;
@@ -27,6 +27,8 @@ const DEFAULT_ENTRIES: u32 = 100;
 const CELL_FRAME_BYTES: usize = 160;
 /// Estimated size of a sheet in JSON, in bytes, without its name, spans and cells.
 const SHEET_FRAME_BYTES: usize = 200;
+/// Size of the quotes and the comma of a name in a list, in bytes.
+const NAME_FRAME_BYTES: usize = 3;
 
 /// Query parameters of `listHistory`.
 #[derive(Deserialize, Default)]
@@ -153,11 +155,10 @@ pub(super) struct BranchDiffParameters {
     cursor: u64,
 }
 
-fn diff_page((from, to): (Position, Position), diff: WorkbookDiff, cursor: u64) -> DiffReply {
-    let WorkbookDiff { mut sheets, mut names } = diff;
-    let page = DiffPage::new(cursor);
-    let Truncation { spans_truncated, next } = page.truncate(&mut sheets, &mut names);
-    DiffReply { from, to, sheets, names, spans_truncated, next }
+fn diff_page((from, to): (Position, Position), mut diff: WorkbookDiff, cursor: u64) -> DiffReply {
+    let Truncation { spans_truncated, next } = DiffPage::new(cursor).truncate(&mut diff);
+    let WorkbookDiff { sheets, names, order } = diff;
+    DiffReply { from, to, sheets, names, order, spans_truncated, next }
 }
 
 /// Limits one page of a comparison to the maximum response size.
@@ -185,15 +186,18 @@ impl DiffPage {
         Self { earlier_cell_count, cell_count: 0, reply_bytes: 0, is_full: false }
     }
 
-    /// Removes from `sheets` and `names` the spans, cells and names that do not belong to this page.
-    /// Every page contains all sheets, and at least one cell that is not on an earlier page.
-    fn truncate(mut self, sheets: &mut [SheetDiff], names: &mut Vec<NameDiff>) -> Truncation {
+    /// Removes the spans, cells, names and order that do not belong to this page. Every page contains
+    /// all sheets, and at least one cell that is not on an earlier page.
+    fn truncate(mut self, diff: &mut WorkbookDiff) -> Truncation {
+        let WorkbookDiff { sheets, names, order } = diff;
         let is_first_page = self.earlier_cell_count == 0;
         if !is_first_page {
             names.clear();
+            *order = None;
         }
         self.reply_bytes = sheets.iter().map(sheet_frame_bytes).sum::<usize>()
-            + names.iter().map(name_bytes).sum::<usize>();
+            + names.iter().map(name_bytes).sum::<usize>()
+            + order.as_ref().map_or(0, order_bytes);
         let spans_truncated = if is_first_page {
             self.truncate_spans(sheets)
         } else {
@@ -266,6 +270,11 @@ fn name_bytes(diff: &NameDiff) -> usize {
         + formula_bytes(&diff.after)
 }
 
+fn order_bytes(order: &OrderDiff) -> usize {
+    let names = order.before.iter().chain(&order.after);
+    SHEET_FRAME_BYTES + names.map(|name| NAME_FRAME_BYTES + json_text_bytes(name)).sum::<usize>()
+}
+
 fn sheet_spans(sheet: &mut SheetDiff) -> [&mut Spans; 4] {
     let (rows, columns) = (&mut sheet.rows, &mut sheet.columns);
     [&mut rows.inserted, &mut rows.deleted, &mut columns.inserted, &mut columns.deleted]
@@ -329,14 +338,16 @@ mod tests {
             (MAX_REPLY_SPANS_BYTES - sheet_frame_bytes(&sheet(1, 0, 0, ""))) / MAX_SPAN_JSON_BYTES;
         let max_spans = u32::try_from(max_spans).unwrap();
         // `sheet` also adds one column span, so only `max_spans - 1` row spans fit.
-        let mut fits = [sheet(1, max_spans - 1, 1, "")];
+        let diff_of = |sheet| WorkbookDiff { sheets: vec![sheet], ..WorkbookDiff::default() };
+        let mut fits = diff_of(sheet(1, max_spans - 1, 1, ""));
         let all = fits.clone();
         let complete = Truncation { spans_truncated: false, next: None };
-        assert_eq!(DiffPage::new(0).truncate(&mut fits, &mut Vec::new()), complete);
+        assert_eq!(DiffPage::new(0).truncate(&mut fits), complete);
         assert_eq!(fits, all);
-        let mut more = [sheet(1, max_spans, 1, "")];
+        let mut more = diff_of(sheet(1, max_spans, 1, ""));
         let truncated = Truncation { spans_truncated: true, next: None };
-        assert_eq!(DiffPage::new(0).truncate(&mut more, &mut Vec::new()), truncated);
+        assert_eq!(DiffPage::new(0).truncate(&mut more), truncated);
+        let more = more.sheets;
         assert_eq!(more[0].rows.deleted.len(), usize::try_from(max_spans).unwrap());
         assert!(more[0].columns.inserted.is_empty());
         assert_eq!(more[0].cells.len(), 1, "spans leave room for cells");
@@ -349,20 +360,21 @@ mod tests {
         let few = |number| sheet(number, 20, 0, "");
         let mut all: Vec<SheetDiff> = (0..2_000).map(few).collect();
         all.push(sheet(2_000, 40_000, 20, &text));
+        let names: Vec<String> = all.iter().take(100).map(|sheet| sheet.name.clone()).collect();
+        let order = Some(OrderDiff { before: names.clone(), after: names });
+        let all_diff = WorkbookDiff { sheets: all.clone(), names: Vec::new(), order };
         let (mut cursor, mut pages, mut cells) = (Some(0), 0, 0);
         while let Some(earlier_cell_count) = cursor {
-            let mut sheets = all.clone();
-            let Truncation { spans_truncated, next } =
-                DiffPage::new(earlier_cell_count).truncate(&mut sheets, &mut Vec::new());
+            let (from, to) = (Position::FIRST, Position::FIRST);
+            let reply = diff_page((from, to), all_diff.clone(), earlier_cell_count);
+            let DiffReply { mut sheets, spans_truncated, next, .. } = reply.clone();
             let spans = sheets.iter_mut().flat_map(sheet_spans).filter(|spans| !spans.is_empty());
             let is_first = pages == 0;
             assert_eq!((spans_truncated, spans.count() > 0), (is_first, is_first), "page {pages}");
             assert_eq!(sheets.len(), all.len());
             let on_page = sheets.iter().map(|sheet| sheet.cells.len() + sheet.deleted_cells.len());
             cells += on_page.sum::<usize>();
-            let (from, to) = (Position::FIRST, Position::FIRST);
-            let names = Vec::new();
-            let reply = DiffReply { from, to, sheets, names, spans_truncated, next };
+            assert_eq!(reply.order.is_some(), is_first, "page {pages}");
             let bytes = serde_json::to_string(&reply).unwrap().len();
             assert!(bytes <= MAX_REPLY_BYTES, "page {pages} has {bytes} bytes");
             cursor = next;

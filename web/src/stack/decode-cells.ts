@@ -93,6 +93,12 @@ function cellChangeOf(value: unknown): types.CellChange {
   return { kind, spans: spansOf(fields[kind]) };
 }
 
+function recoveryOf(value: unknown): types.Recovery {
+  const fields = fieldsOf(value, "the recovery of a sheet");
+  const by = "undo" in fields ? "undo" : "revert";
+  return { by, position: integerOf(fields[by], "the position of a recovery") };
+}
+
 export function cellHistoryPageOf(value: unknown): types.CellHistoryPage {
   const fields = fieldsOf(value, "the history of cells");
   const changes = listOf(fields.changes, "changes", (item) => {
@@ -105,6 +111,7 @@ export function cellHistoryPageOf(value: unknown): types.CellHistoryPage {
       sheet: integerOf(entry.sheet, "sheet"),
       name: textOf(entry.name, "the name of a sheet"),
       change: cellChangeOf(entry.change),
+      recovered: isSet(entry.recovered) ? recoveryOf(entry.recovered) : undefined,
     });
   });
   const isTruncated = fields.truncated === true;
@@ -142,6 +149,12 @@ function nameDiffOf(value: unknown): types.NameDiff {
   });
 }
 
+function orderDiffOf(value: unknown): types.OrderDiff {
+  const fields = fieldsOf(value, "the order of sheets");
+  const namesOf = (names: unknown) => listOf(names, "names of sheets", (name) => textOf(name, "the name of a sheet"));
+  return { before: namesOf(fields.before), after: namesOf(fields.after) };
+}
+
 export function diffPageOf(value: unknown): types.DiffPage {
   const fields = fieldsOf(value, "the differences");
   return withoutAbsent<types.DiffPage>({
@@ -149,6 +162,7 @@ export function diffPageOf(value: unknown): types.DiffPage {
     to: integerOf(fields.to, "to"),
     sheets: listOf(fields.sheets, "sheets", sheetDiffOf),
     names: optionalList(fields.names, "names", nameDiffOf),
+    order: isSet(fields.order) ? orderDiffOf(fields.order) : undefined,
     spansTruncated: fields.spans_truncated === true,
     next: optionalInteger(fields.next, "next"),
   });

@@ -96,6 +96,7 @@ export function describeDiff(diff: DiffPage & { isTruncated?: boolean }): string
     [diff.names.length, "name", "names"],
   ];
   const present = parts.filter(([number]) => number > 0).map(([number, one, many]) => count(number, one, many));
+  if (diff.order !== undefined) present.push("the order of sheets");
   if (present.length === 0) return "nothing";
   return diff.isTruncated === true ? `at least ${present.join(", ")}` : present.join(", ");
 }

@@ -106,6 +106,14 @@ export interface CellHistoryEntry {
   /** Name of the sheet after the change. */
   name: string;
   change: CellChange;
+  /** The undo or revert that recovered the sheet, if the change is `sheetAdded`. */
+  recovered?: Recovery;
+}
+
+export interface Recovery {
+  by: "undo" | "revert";
+  /** Position of the undone entry, or of the restored state. */
+  position: number;
 }
 
 export interface CellHistoryPage {
@@ -138,11 +146,18 @@ export interface NameDiff {
   after?: string;
 }
 
+/** Names of all sheets in tab order. */
+export interface OrderDiff {
+  before: string[];
+  after: string[];
+}
+
 export interface DiffPage {
   from: number;
   to: number;
   sheets: SheetDiff[];
   names: NameDiff[];
+  order?: OrderDiff;
   spansTruncated: boolean;
   next?: number;
 }

@@ -153,6 +153,25 @@ describe.skipIf(!HAS_STACK)("operations", () => {
     ]);
   });
 
+  test("the history of a recovered sheet continues before its deletion", async () => {
+    const id = await withEdits();
+    await run(id, "sheets", "add", "Other");
+    await run(id, "sheets", "delete", "Sheet1");
+    await run(id, "undo");
+    const { changes } = await readCellHistory(stack, id, { sheet: "Sheet1", range: "A1" });
+    expect(changes.map(({ change, recovered }) => recovered ?? change.kind)).toEqual([{ by: "undo", position: 5 }, "cell", "cell"]);
+  });
+
+  test("another order of sheets is a difference", async () => {
+    const id = await withEdits();
+    await run(id, "sheets", "add", "Other");
+    await run(id, "sheets", "delete", "Sheet1");
+    await run(id, "sheets", "add", "Sheet1");
+    const diff = await readDiffToNow(stack, id, 4, 1_000);
+    expect(diff.order).toEqual({ before: ["Sheet1", "Other"], after: ["Other", "Sheet1"] });
+    expect(describeDiff(diff)).toContain("the order of sheets");
+  });
+
   test("a fork is merged after a preview", async () => {
     const id = await withEdits();
     const nonce = crypto.randomUUID();

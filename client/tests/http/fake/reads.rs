@@ -119,7 +119,7 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, names: Vec::new(), spans_truncated: false, next }
+        DiffReply { from, to, sheets, names: Vec::new(), order: None, spans_truncated: false, next }
     }
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {

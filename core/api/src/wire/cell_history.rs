@@ -50,6 +50,21 @@ pub struct CellHistoryEntry {
     pub name: String,
     /// The change.
     pub change: CellHistoryChange,
+    /// The undo or revert that recovered the sheet, if the change is `sheetAdded` and no new sheet was
+    /// added. Older changes are those of the sheet that it recovered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<Recovery>,
+}
+
+/// How a deleted sheet was recovered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Recovery {
+    /// By an undo of the entry at this position.
+    Undo(Position),
+    /// By a revert to this position.
+    Revert(Position),
 }
 
 /// A change to the requested cells. Row and column indices refer to the state at the entry.
@@ -69,7 +84,7 @@ pub enum CellHistoryChange {
     ColumnsDeleted(Spans),
     /// The sheet was added, or recovered by an undo.
     SheetAdded,
-    /// The sheet was imported together with its cells. The cells have no older history.
+    /// The sheet was imported together with its cells. They have no older history.
     SheetImported,
 }
 

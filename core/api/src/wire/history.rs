@@ -6,7 +6,7 @@ use super::EntryView;
 use cellar_base::position::Position;
 use cellar_sheet::metadata::{DefinedName, Extent, WorkbookMetadata};
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{NameDiff, SheetDiff};
+use cellar_sheet::workbook::{NameDiff, OrderDiff, SheetDiff};
 
 /// Entries of a log, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,10 @@ pub struct DiffReply {
     /// references only moved with their cells do not differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameDiff>,
+    /// The order of the sheets, if sheets that both states have are in another order. Only the first
+    /// page contains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderDiff>,
     /// Whether inserted or deleted rows or columns were omitted because the first page would
     /// otherwise be too large. To get all of them, compare positions that are closer together.
     #[serde(default)]

@@ -32,7 +32,8 @@ pub use catalog::{
     ShareRequest, SpreadsheetStatus, UpdateDetailsRequest,
 };
 pub use cell_history::{
-    CellHistoryChange, CellHistoryCursor, CellHistoryEntry, CellHistoryReply, NotACellHistoryCursor,
+    CellHistoryChange, CellHistoryCursor, CellHistoryEntry, CellHistoryReply,
+    NotACellHistoryCursor, Recovery,
 };
 pub use cellar_sheet::workbook::{CellAt, ReversalCounts, ReversalReport};
 pub use cells::{CellsReply, ReplyFormats};

@@ -86,7 +86,27 @@ pub fn find_diff_error(
             return Some(format!("{number:?}: {error}"));
         }
     }
-    None
+    find_order_error(from, to, diff, &replaced)
+}
+
+fn find_order_error(
+    from: &PlainWorkbook,
+    to: &PlainWorkbook,
+    diff: &WorkbookDiff,
+    replaced: &[(SheetId, SheetId)],
+) -> Option<String> {
+    let new_number = |old: SheetId| match replaced.iter().find(|(replaced, _)| *replaced == old) {
+        Some((_, new)) => *new,
+        None => old,
+    };
+    let places = from.sheets.iter().filter_map(|sheet| {
+        let number = new_number(sheet.number);
+        to.sheets.iter().position(|later| later.number == number)
+    });
+    match (&diff.order, places.is_sorted()) {
+        (None, true) | (Some(_), false) => None,
+        (order, _) => Some(format!("the order is {order:?}")),
+    }
 }
 
 /// Returns the sheets that exist only in `from`, each with the sheet of the same name that exists

@@ -1,12 +1,13 @@
 //! Differences between two states that have developed from one shared state, such as a fork and its
 //! source.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::diff::{
     CellDiff, FormulaComparison, SheetChange, SheetDiff, WorkbookDiff, diff_contents,
     diff_of_added_sheet, diff_of_deleted_sheet,
 };
+use super::tab_order::diff_order;
 use super::{SheetReader, Workbook};
 use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_grid::SheetId;
@@ -43,7 +44,7 @@ impl Workbook {
         for id in shared.sheets.keys().copied().filter(is_common) {
             diffs.extend(self.diff_of_shared_sheet(id, from, shared, &moves));
         }
-        let mut compared = BTreeSet::new();
+        let mut replaced = BTreeMap::new();
         for id in from.sheets.keys().filter(|id| !is_common(id)) {
             let Some(old) = from.sheet(*id) else { continue };
             let name = from.tabs.name(*id).unwrap_or_default();
@@ -51,7 +52,7 @@ impl Workbook {
             if let Some(new_id) = same_name
                 && self.sheet(new_id).is_some()
             {
-                compared.insert(new_id);
+                replaced.insert(*id, new_id);
                 diffs.push(from.diff_replaced_sheet(*id, new_id, self));
             } else {
                 let name = name.to_owned();
@@ -59,7 +60,7 @@ impl Workbook {
             }
         }
         for id in self.sheets.keys().filter(|id| !is_common(id)) {
-            if !compared.contains(id)
+            if !replaced.values().any(|new_id| new_id == id)
                 && let Some(new) = self.sheet(*id)
             {
                 let name = self.tabs.name(*id).unwrap_or_default().to_owned();
@@ -69,7 +70,12 @@ impl Workbook {
         diffs.retain(SheetDiff::has_differences);
         diffs.sort_by_key(|diff| diff.sheet);
         let names = from.diff_names(self, |id| self.sheet_lines_from_branch(from, shared, id));
-        WorkbookDiff { sheets: diffs, names }
+        let new_number = |old: SheetId| match replaced.get(&old) {
+            Some(new) => Some(*new),
+            None => Some(old).filter(is_common),
+        };
+        let order = diff_order(&from.tabs, &self.tabs, new_number);
+        WorkbookDiff { sheets: diffs, names, order }
     }
 
     /// Returns how rows and columns of the branch `from` are numbered in this branch. Deletions count

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::display_eq::formats_display_same;
 use super::sheet::{CellId, Sheet, StoredCell};
 use super::stored_formula::FormulaReader;
+use super::tab_order::{OrderDiff, diff_order};
 use super::{NameDiff, SheetReader, Workbook};
 use crate::a1::CellName;
 use crate::axis_map::Axis;
@@ -79,6 +80,8 @@ pub struct WorkbookDiff {
     pub sheets: Vec<SheetDiff>,
     /// Names that differ, in alphabetical order.
     pub names: Vec<NameDiff>,
+    /// The order of the sheets, if the sheets of both states are in another order.
+    pub order: Option<OrderDiff>,
 }
 
 /// Differences of one sheet between two states.
@@ -181,7 +184,15 @@ impl Workbook {
             None if replacements.contains_key(&id) => None,
             None => Some(self.diff_sheet(id, renamed, comparison)),
         });
-        WorkbookDiff { names: self.diff_names(to, |sheet| self.sheet_lines_to(to, sheet)), ..diff }
+        let new_number = |old: SheetId| match to.sheet(old) {
+            Some(_) => Some(old),
+            None => replacements.get(&old).copied(),
+        };
+        WorkbookDiff {
+            names: self.diff_names(to, |sheet| self.sheet_lines_to(to, sheet)),
+            order: diff_order(&self.tabs, &to.tabs, new_number),
+            ..diff
+        }
     }
 
     /// Like [`Workbook::diff`], but compares only sheets with the same number, and also contains
@@ -203,7 +214,7 @@ impl Workbook {
         let ids: BTreeSet<SheetId> = self.sheets.keys().chain(to.sheets.keys()).copied().collect();
         let sheet_diffs = ids.into_iter().filter_map(diff_of);
         let sheets = sheet_diffs.filter(SheetDiff::has_differences).collect();
-        WorkbookDiff { sheets, names: Vec::new() }
+        WorkbookDiff { sheets, ..WorkbookDiff::default() }
     }
 
     /// Returns the sheet that has the name of a sheet that no longer exists. Both sheets must not

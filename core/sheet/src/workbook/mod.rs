@@ -15,6 +15,7 @@ mod report;
 mod sheet;
 mod sheet_reader;
 mod stored_formula;
+mod tab_order;
 #[cfg(test)]
 mod tests;
 mod undo;
@@ -23,9 +24,11 @@ pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff}
 pub use names::NameDiff;
 pub use report::TooManyComparisons;
 pub use sheet_reader::SheetReader;
+pub use tab_order::OrderDiff;
 pub use undo::{
-    ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal, ReversalCounts,
-    ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo, undo_with_imports,
+    DeletedSheets, ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal,
+    ReversalCounts, ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo,
+    undo_with_imports,
 };
 
 use std::collections::BTreeMap;

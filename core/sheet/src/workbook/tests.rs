@@ -83,8 +83,8 @@ fn apply_reversal(reversal: &Reversal, now: &Workbook) -> Workbook {
     reversed
 }
 
-fn no_imports() -> RestorableImports {
-    RestorableImports::new()
+fn no_imports() -> DeletedSheets {
+    DeletedSheets::default()
 }
 
 /// Returns whether operations are counted. Names and formats may be restored without an operation.

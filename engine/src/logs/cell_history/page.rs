@@ -60,6 +60,7 @@ fn views(entry: &VisitedEntry, changed: ChangedEntry) -> Vec<CellHistoryEntry> {
         sheet: entry.cells.sheet,
         name,
         change,
+        recovered: entry.recovered,
     };
     changed.changes.into_iter().map(view).collect()
 }
@@ -106,6 +107,7 @@ mod tests {
             merged: None,
             cells: TrackedCells { sheet: SheetId::FIRST, rows, columns },
             operations: Vec::new(),
+            recovered: None,
         }
     }
 

@@ -30,23 +30,36 @@ impl Logs {
         log_id: LogId,
         visited: &[VisitedEntry],
     ) -> Result<Vec<ChangedEntry>, LogError> {
-        let oldest_index = visited.iter().rposition(|entry| entry.touches().next().is_some());
-        let Some(touched) = oldest_index.and_then(|index| visited.get(..=index)) else {
-            return Ok(Vec::new());
-        };
+        let oldest_index = visited.iter().rposition(VisitedEntry::changes_the_cells);
+        let touched = oldest_index.and_then(|index| visited.get(..=index)).unwrap_or_default();
+        let mut comparisons_left = MAX_CELL_HISTORY_COMPARISONS;
+        let mut changed_entries = Vec::new();
+        // A recovered sheet and the older one have different numbers.
+        for of_sheet in touched.split_inclusive(|entry| entry.recovered.is_some()) {
+            changed_entries
+                .extend(self.replay_sheet(log_id, of_sheet, &mut comparisons_left).await?);
+        }
+        Ok(changed_entries)
+    }
+
+    async fn replay_sheet(
+        &self,
+        log_id: LogId,
+        touched: &[VisitedEntry],
+        comparisons_left: &mut usize,
+    ) -> Result<Vec<ChangedEntry>, LogError> {
         let Some(oldest) = touched.last() else { return Ok(Vec::new()) };
         let sheet = oldest.cells.sheet;
-        // The imported cells are part of the state after the import, but not of its entry.
-        let base = if oldest.imports_the_sheet() {
+        // The imported or recovered cells are part of the state after the entry.
+        let base = if oldest.imports_the_sheet() || oldest.recovered.is_some() {
             Some(oldest.position)
         } else {
             self.position_before(log_id, oldest.position).await?
         };
         let mut workbook = self.state_before(log_id, base, sheet, touched).await?;
-        let mut comparisons_left = MAX_CELL_HISTORY_COMPARISONS;
         let mut changed_entries = Vec::new();
         for entry in touched.iter().rev() {
-            let changes = apply_entry(&mut workbook, sheet, entry, &mut comparisons_left)?;
+            let changes = apply_entry(&mut workbook, sheet, entry, comparisons_left)?;
             changed_entries.push(ChangedEntry { changes });
         }
         changed_entries.reverse();
@@ -125,6 +138,10 @@ fn apply_entry(
     comparisons_left: &mut usize,
 ) -> Result<Vec<(String, CellHistoryChange)>, LogError> {
     let mut changes = Vec::new();
+    if entry.recovered.is_some() {
+        let name = workbook.tabs().name(sheet).unwrap_or_default().to_owned();
+        changes.push((name, CellHistoryChange::SheetAdded));
+    }
     let is_applied = entry.imports_the_sheet();
     for tracked in &entry.operations {
         let diffs = if is_applied {

@@ -1,6 +1,6 @@
 //! Traces cells back through the entries of a log.
 
-use cellar_api::wire::CellHistoryCursor;
+use cellar_api::wire::{CellHistoryCursor, Recovery};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{
     MAX_CELL_HISTORY_BYTES, MAX_CELL_HISTORY_COMPARISONS, MAX_CELL_HISTORY_ENTRIES,
@@ -8,7 +8,7 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, Merged};
-use cellar_sheet::operation::Operation;
+use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::tracked_cells::{Touch, TrackedCells, TrackedOperation};
 
 use super::super::{LogError, Logs};
@@ -32,13 +32,18 @@ pub(super) struct VisitedEntry {
     pub(super) merged: Option<Merged>,
     /// The cells in the coordinates after the entry.
     pub(super) cells: TrackedCells,
-    /// Oldest first.
+    /// Oldest first. Empty if the entry recovered the sheet.
     pub(super) operations: Vec<TrackedOperation>,
+    pub(super) recovered: Option<Recovery>,
 }
 
 impl VisitedEntry {
     pub(super) fn touches(&self) -> impl Iterator<Item = &Touch> {
         self.operations.iter().filter_map(|tracked| tracked.touch.as_ref())
+    }
+
+    pub(super) fn changes_the_cells(&self) -> bool {
+        self.recovered.is_some() || self.touches().next().is_some()
     }
 
     pub(super) fn imports_the_sheet(&self) -> bool {
@@ -86,7 +91,7 @@ impl Budget {
     }
 
     fn spend_on(&mut self, entry: &VisitedEntry, author: Option<&str>) {
-        let is_shown = entry.touches().next().is_some() && entry.is_by(author);
+        let is_shown = entry.changes_the_cells() && entry.is_by(author);
         self.shown_entries = self.shown_entries.saturating_sub(u32::from(is_shown));
         self.edits = self.edits.saturating_sub(entry.edit_count());
     }
@@ -118,6 +123,14 @@ impl Logs {
                 }
                 let entry_before = self.position_before(log_id, entry.position).await?;
                 budget.spend_on_reading(&entry);
+                if let Some(old) = self.recovered_cells(log_id, &entry, &cells).await? {
+                    let visited_entry =
+                        visited_entry(&entry, cells, Vec::new(), Some(old.recovery));
+                    budget.spend_on(&visited_entry, query.author.as_deref());
+                    visited.push(visited_entry);
+                    (next_position, cells) = (Some(old.position), old.cells);
+                    break;
+                }
                 let mutations = self.operations_of(&entry).await?;
                 let has_ended = match visit(&mut cells, &entry, &mutations)? {
                     None => false,
@@ -136,6 +149,54 @@ impl Logs {
         }
         Ok(Walked { visited, next: None })
     }
+
+    /// Returns the cells of the sheet that the entry recovered, or `None` if it did not recover the
+    /// sheet of these cells.
+    async fn recovered_cells(
+        &self,
+        log_id: LogId,
+        entry: &Entry,
+        cells: &TrackedCells,
+    ) -> Result<Option<RecoveredCells>, LogError> {
+        let Some((recovery, name)) = recovery_of(entry, cells.sheet) else { return Ok(None) };
+        let position = match recovery {
+            Recovery::Undo(undone) => self.position_before(log_id, undone).await?,
+            Recovery::Revert(position) => Some(position),
+        };
+        let Some(position) = position.filter(|earlier| *earlier < entry.position) else {
+            return Ok(None);
+        };
+        let view = self.open_view(log_id, Some(position), None).await?;
+        let old_sheet = view.metadata.tabs.named(name);
+        let cells = old_sheet.map(|sheet| TrackedCells { sheet, ..cells.clone() });
+        Ok(cells.map(|cells| RecoveredCells { recovery, position, cells }))
+    }
+}
+
+/// Cells of a sheet before it was deleted and recovered.
+struct RecoveredCells {
+    recovery: Recovery,
+    /// A position at which the sheet was as it was recovered.
+    position: Position,
+    cells: TrackedCells,
+}
+
+/// Returns how the entry recovered a sheet, and the name of the sheet. All sheets that an undo or
+/// revert adds are recovered.
+fn recovery_of(entry: &Entry, sheet: SheetId) -> Option<(Recovery, &str)> {
+    entry.edits()?.mutations.iter().find_map(|mutation| {
+        let recovery = match &mutation.authored {
+            Operation::Undo(undo) => Recovery::Undo(undo.position),
+            Operation::Revert(revert) => Recovery::Revert(revert.position),
+            _ => return None,
+        };
+        let name = mutation.committed_operations().iter().find_map(|operation| match operation {
+            Operation::AddSheet(add) if add.sheet == sheet => Some(add.name.as_str()),
+            Operation::ImportSheet(import) if import.sheet == sheet => Some(import.name.as_str()),
+            _ => None,
+        });
+        Some((recovery, name?))
+    })
 }
 
 /// Traces the cells back through an entry. Returns `None` if the entry does not affect them.
@@ -159,14 +220,24 @@ fn visit(
         return Ok(None);
     }
     operations.reverse();
-    Ok(Some(VisitedEntry {
+    Ok(Some(visited_entry(entry, cells_after, operations, None)))
+}
+
+fn visited_entry(
+    entry: &Entry,
+    cells: TrackedCells,
+    operations: Vec<TrackedOperation>,
+    recovered: Option<Recovery>,
+) -> VisitedEntry {
+    VisitedEntry {
         position: entry.position,
         created_s: entry.created_s,
         author: entry.author.clone(),
         merged: entry.merged().cloned(),
-        cells: cells_after,
+        cells,
         operations,
-    }))
+        recovered,
+    }
 }
 
 fn stored_bytes(entry: &Entry) -> usize {

@@ -1,10 +1,12 @@
 //! The history of cells.
 
-use cellar_api::wire::{CellHistoryChange, CellHistoryEntry};
+use cellar_api::wire::{CellHistoryChange, CellHistoryEntry, Recovery};
 use cellar_base::limits::{MAX_CELL_HISTORY_ENTRIES, MAX_CELL_HISTORY_SPANS};
 use cellar_log::entry::{Edits, Mutation};
 use cellar_sheet::a1::Range;
-use cellar_sheet::operation::{AddSheet, ClearRange, DeleteSpans, RenameSheet, Spans};
+use cellar_sheet::operation::{
+    AddSheet, ClearRange, DeleteSheet, DeleteSpans, RenameSheet, Revert, Spans, Undo,
+};
 
 use super::changes::insert;
 use super::*;
@@ -162,6 +164,56 @@ async fn a_whole_sheet_has_names_and_inserted_and_deleted_rows() {
     assert_eq!(history(&logs, &whole).await, expected);
     let old_name = logs.cell_history(log(), &query("Costs!A1")).await;
     assert!(matches!(old_name, Err(LogError::UnknownSheet { .. })), "{old_name:?}");
+}
+
+#[tokio::test]
+async fn the_history_of_a_recovered_sheet_continues_with_the_older_one() {
+    let set_in = |sheet, text| match set(0, text) {
+        Operation::SetCells(set) => Operation::SetCells(SetCells { sheet: SheetId(sheet), ..set }),
+        other => panic!("{other:?}"),
+    };
+    let delete_sheet = |sheet| Operation::DeleteSheet(DeleteSheet { sheet: SheetId(sheet) });
+    let recoveries = [
+        (Operation::Undo(Undo { position: at(0, 4) }), Recovery::Undo(at(0, 4)), "food"),
+        (Operation::Revert(Revert::whole(at(0, 2))), Recovery::Revert(at(0, 2)), "rent"),
+        (
+            Operation::Revert(Revert { sheet: Some(SheetId(1)), ..Revert::whole(at(0, 2)) }),
+            Recovery::Revert(at(0, 2)),
+            "rent",
+        ),
+    ];
+    for (recovery, expected, recovered_text) in recoveries {
+        let logs = edited(&[
+            Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Costs".into(), before: None }),
+            set_in(1, "rent"),
+            set_in(1, "food"),
+            delete_sheet(1),
+            recovery,
+            set_in(2, "tax"),
+        ])
+        .await;
+        let mut lines = vec![
+            format!("0.6 bob Costs: A1 \"{recovered_text}\" -> \"tax\""),
+            "0.5 alice Costs: SheetAdded".to_owned(),
+            "0.3 alice Costs: A1 \"rent\" -> \"food\"".to_owned(),
+            "0.2 bob Costs: A1 \"\" -> \"rent\"".to_owned(),
+            "0.1 alice Costs: SheetAdded".to_owned(),
+        ];
+        if matches!(expected, Recovery::Revert(_)) {
+            lines.remove(2);
+        }
+        assert_eq!(history(&logs, &query("Costs!A1")).await, lines);
+        let whole = logs.cell_history(log(), &query("Costs!A1")).await.unwrap();
+        let recovered = whole.changes.iter().filter_map(|change| change.recovered);
+        assert_eq!(recovered.collect::<Vec<_>>(), [expected]);
+        let mut page_query = CellHistoryQuery { max_entries: 1, ..query("Costs!A1") };
+        for line in lines {
+            let page = logs.cell_history(log(), &page_query).await.unwrap();
+            assert_eq!(self::lines(&page), [line]);
+            page_query.cursor = page.next;
+        }
+        assert_eq!(page_query.cursor, None);
+    }
 }
 
 #[tokio::test]

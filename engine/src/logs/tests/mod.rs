@@ -17,6 +17,7 @@ mod revert;
 mod revert_parts;
 mod round_trips;
 mod search;
+mod sheet_order;
 mod stale;
 mod times;
 mod undo;

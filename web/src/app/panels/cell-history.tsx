@@ -6,7 +6,7 @@ import { positionText } from "../../data/position";
 import { cellName } from "../../base/sheet";
 import { columnList, describeChange, rowList } from "../../stack/describe";
 import { readCellHistory } from "../../stack/history";
-import type { CellHistoryEntry } from "../../stack/types";
+import type { CellHistoryEntry, Recovery } from "../../stack/types";
 import { useLoaded, useRunning, useSettled, useStatus } from "./hooks";
 import { ActionProblem, LoadState, OfflineNote, PanelFrame } from "./parts";
 import type { PanelProps } from "./props";
@@ -120,7 +120,11 @@ function Changes({ changes }: { changes: readonly CellHistoryEntry[] }) {
   );
 }
 
-function Change({ entry: { change } }: { entry: CellHistoryEntry }) {
+function describeRecovery({ by, position }: Recovery): string {
+  return by === "undo" ? `undo of ${positionText(position)}` : `revert to ${positionText(position)}`;
+}
+
+function Change({ entry: { change, recovered } }: { entry: CellHistoryEntry }) {
   switch (change.kind) {
     case "cell": {
       const { row, column, before, after } = change.diff;
@@ -140,7 +144,7 @@ function Change({ entry: { change } }: { entry: CellHistoryEntry }) {
     case "columnsDeleted":
       return <div>Deleted {columnList(change.spans)}</div>;
     case "sheetAdded":
-      return <div>Added the sheet</div>;
+      return <div>{recovered === undefined ? "Added the sheet" : `Recovered the sheet (${describeRecovery(recovered)})`}</div>;
     case "sheetImported":
       return <div>Imported the sheet</div>;
   }

@@ -106,10 +106,10 @@ fn an_undo_of_deleted_rows_and_sheets_restores_the_references() {
 fn a_revert_restores_names_even_if_nothing_else_changed() {
     let before = named();
     let now = with(&before, &[define(&before, "TAX", "=0.2"), define(&before, "x", "=1")]);
-    let reversal = revert(&before, &now, &RestorableImports::new());
+    let reversal = revert(&before, &now, &no_imports());
     assert!(with(&now, &reversal.operations).names_display_same(&before));
     assert_eq!(reversal.report.restored.defined_names, 2);
     assert_eq!(reversal.report.restored.to_string(), "2 names");
-    let unchanged = revert(&before, &before, &RestorableImports::new());
+    let unchanged = revert(&before, &before, &no_imports());
     assert_eq!(unchanged, Reversal::default());
 }

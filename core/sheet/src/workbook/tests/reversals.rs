@@ -105,8 +105,9 @@ fn a_deleted_import_is_restored_from_its_import() {
     before.apply_operations(&[imported, set(1), sheet_named(2, "Last")]).unwrap();
     let mut after = before.clone();
     after.apply_operation(&Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }));
-    let restorable =
+    let imports =
         RestorableImports::from([(SheetId(1), RestorableImport { import, edits: vec![set(1)] })]);
+    let restorable = DeletedSheets { imports, places: None };
     for undone in [
         undo_with_imports(&before, &after, &after, &[], &restorable),
         revert(&before, &after, &restorable),

@@ -15,10 +15,10 @@
 //!   that they have replaced.
 //!
 //! If nothing was changed later, an undo restores all cells, displayed formats, sheet names and
-//! defined names. A deleted sheet is added again at its place in the tab order, with a new number. The
-//! formula of a restored cell refers to the cells to which it referred before. So do formulas of other
-//! cells that have lost references because the entry deleted rows, columns or sheets, if the three
-//! states contain these cells.
+//! defined names. A deleted sheet is added again with a new number, at its place (see
+//! [`SheetPlaces`]). The formula of a restored cell refers to the cells to which it referred before. So
+//! do formulas of other cells that have lost references because the entry deleted rows, columns or
+//! sheets, if the three states contain these cells.
 
 mod cell_changes;
 mod formulas;
@@ -31,14 +31,16 @@ mod sheet;
 
 pub use part::{PartFault, revert_range, revert_sheet, sheet_in_place};
 pub use report::{Reversal, ReversalCounts, ReversalReport};
-pub use restore::{RestorableImport, RestorableImports};
+pub use restore::{DeletedSheets, RestorableImport, RestorableImports};
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SheetChange, SheetDiff, Workbook};
 pub(super) use cell_changes::cells_that_lost_references;
+use cellar_base::position::Position;
 use cellar_formula::changes::{MovedLines, SheetLines};
 
+use crate::metadata::SheetPlaces;
 use crate::operation::{DeleteSheet, Operation, RenameSheet, SheetId};
 
 /// A sheet that was imported by the entry to be undone.
@@ -58,20 +60,20 @@ pub struct ImportedSheet {
 /// Returns the operations that, applied to `now`, reverse the change from `before` to `after`.
 #[must_use]
 pub fn undo(before: &Workbook, after: &Workbook, now: &Workbook) -> Reversal {
-    undo_with_imports(before, after, now, &[], &RestorableImports::new())
+    undo_with_imports(before, after, now, &[], &DeletedSheets::default())
 }
 
 /// Like [`undo`], for an entry that imported or deleted sheets. The states need not contain the cells
-/// of the sheets in `imports`. The sheets in `restorable` are restored from their imports.
+/// of the sheets in `imports`.
 #[must_use]
 pub fn undo_with_imports(
     before: &Workbook,
     after: &Workbook,
     now: &Workbook,
     imports: &[ImportedSheet],
-    restorable: &RestorableImports,
+    deleted_sheets: &DeletedSheets,
 ) -> Reversal {
-    let mut builder = UndoBuilder::new(before, after, now, imports, restorable);
+    let mut builder = UndoBuilder::new(before, after, now, imports, deleted_sheets);
     let (kept_diffs, diffs): (Vec<SheetDiff>, Vec<SheetDiff>) =
         before.diff_by_number(after).sheets.into_iter().partition(|diff| builder.keeps(diff.sheet));
     for diff in &kept_diffs {
@@ -101,14 +103,21 @@ pub fn undo_with_imports(
 }
 
 /// Returns the operations that, applied to `now`, result in a state that displays the same as
-/// `before`. There are none if both states already display the same. The sheets in `restorable` are
-/// restored from their imports.
+/// `before`. There are none if both states already display the same.
 #[must_use]
-pub fn revert(before: &Workbook, now: &Workbook, restorable: &RestorableImports) -> Reversal {
+pub fn revert(before: &Workbook, now: &Workbook, deleted_sheets: &DeletedSheets) -> Reversal {
     if before.displays_same(now) {
         return Reversal::default();
     }
-    undo_with_imports(before, now, now, &[], restorable)
+    undo_with_imports(before, now, now, &[], deleted_sheets)
+}
+
+/// Returns the places of the sheets of `before` and of all others that are known.
+fn places_of(before: &Workbook, deleted_sheets: &DeletedSheets) -> SheetPlaces {
+    let tabs = before.tabs();
+    let has_all = |places: &&SheetPlaces| tabs.order().iter().all(|sheet| places.contains(*sheet));
+    let known = deleted_sheets.places.as_ref().filter(has_all);
+    known.cloned().unwrap_or_else(|| SheetPlaces::at(Position::FIRST, tabs))
 }
 
 struct UndoBuilder<'a> {
@@ -129,7 +138,8 @@ struct UndoBuilder<'a> {
     formula_operations: usize,
     report: ReversalReport,
     imports: &'a [ImportedSheet],
-    restorable: &'a RestorableImports,
+    imports_of_deleted: &'a RestorableImports,
+    places: SheetPlaces,
     /// Imported sheets that are kept, and the sheets that they have replaced.
     kept: BTreeSet<SheetId>,
     /// Maps the old number of each restored sheet to its new number.
@@ -147,7 +157,7 @@ impl<'a> UndoBuilder<'a> {
         after: &'a Workbook,
         now: &'a Workbook,
         imports: &'a [ImportedSheet],
-        restorable: &'a RestorableImports,
+        deleted_sheets: &'a DeletedSheets,
     ) -> Self {
         let changed_imports = imports.iter().filter(|import| !import.is_intact);
         let kept = changed_imports
@@ -168,7 +178,8 @@ impl<'a> UndoBuilder<'a> {
             formula_operations: 0,
             report: ReversalReport::default(),
             imports,
-            restorable,
+            imports_of_deleted: &deleted_sheets.imports,
+            places: places_of(before, deleted_sheets),
             kept,
             restored: BTreeMap::new(),
             changed_lines: BTreeMap::new(),

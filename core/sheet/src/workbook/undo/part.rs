@@ -1,7 +1,7 @@
 //! Reverts one sheet, or a range of a sheet.
 
 use super::sheet::{IndicesAfterUndo, SheetStates};
-use super::{RestorableImports, Reversal, UndoBuilder};
+use super::{DeletedSheets, Reversal, UndoBuilder};
 use crate::axis_map::Axis;
 use crate::metadata::{FormatLayer, RangeFormat};
 use crate::operation::{CellEdit, SheetId};
@@ -33,8 +33,8 @@ pub fn sheet_in_place(before: &Workbook, now: &Workbook, sheet: SheetId) -> Opti
 }
 
 /// Returns the operations that, applied to `now`, make a sheet display the same as in `before`.
-/// There are none if it already does. If the sheet was deleted, it is restored from `restorable`, or
-/// else its cells are copied.
+/// There are none if it already does. If the sheet was deleted, it is restored from its import, if
+/// `deleted_sheets` contains it, or else its cells are copied.
 ///
 /// # Errors
 /// Returns [`PartFault::NotThen`] if `before` does not contain the sheet.
@@ -42,7 +42,7 @@ pub fn revert_sheet(
     before: &Workbook,
     now: &Workbook,
     sheet: SheetId,
-    restorable: &RestorableImports,
+    deleted_sheets: &DeletedSheets,
 ) -> Result<Reversal, PartFault> {
     if before.sheet(sheet).is_none() {
         return Err(PartFault::NotThen);
@@ -51,7 +51,7 @@ pub fn revert_sheet(
     if current_sheet.is_some_and(|current| is_as_before(before, now, sheet, current)) {
         return Ok(Reversal::default());
     }
-    let mut builder = UndoBuilder::new(before, now, now, &[], restorable);
+    let mut builder = UndoBuilder::new(before, now, now, &[], deleted_sheets);
     let mut names = Vec::new();
     let mut sheet_undo = None;
     if current_sheet == Some(sheet) {
@@ -93,8 +93,8 @@ pub fn revert_range(
     let old = before.sheet(sheet).ok_or(PartFault::NotThen)?;
     let current_sheet = sheet_in_place(before, now, sheet).ok_or(PartFault::NotNow)?;
     let new = now.sheet(current_sheet).ok_or(PartFault::NotNow)?;
-    let no_imports = RestorableImports::new();
-    let mut builder = UndoBuilder::new(before, now, now, &[], &no_imports);
+    let nothing_known = DeletedSheets::default();
+    let mut builder = UndoBuilder::new(before, now, now, &[], &nothing_known);
     let nothing = MovedLines::default();
     if current_sheet == sheet {
         let moved = before.moved_lines_to(now);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::UndoBuilder;
+use crate::metadata::SheetPlaces;
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
@@ -18,6 +19,16 @@ pub struct RestorableImport {
     pub edits: Vec<Operation>,
 }
 
+/// Facts about deleted sheets that the states of an undo or revert do not contain.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DeletedSheets {
+    /// The sheets that are restored from their imports. The cells of the others are copied.
+    pub imports: RestorableImports,
+    /// The places of all sheets. Without them, a sheet is restored at its place among the sheets of
+    /// the earlier state.
+    pub places: Option<SheetPlaces>,
+}
+
 impl UndoBuilder<'_> {
     /// Adds a deleted sheet again with a new number. Returns the number and the name, or `None` if
     /// the workbook has the maximum number of sheets.
@@ -28,11 +39,12 @@ impl UndoBuilder<'_> {
     ) -> Option<(SheetId, String)> {
         let cell_count = before.sheet(sheet)?.cell_count();
         let name = before.tabs().name(sheet)?.to_owned();
-        let Some(added_id) = self.add_sheet(&name, self.sheet_after(sheet, before)) else {
+        let next_sheet = self.places.next_sheet(sheet, self.workbook.tabs().order());
+        let Some(added_id) = self.add_sheet(&name, next_sheet) else {
             self.report.left.add_sheet(cell_count);
             return None;
         };
-        let new_id = match self.restorable.get(&sheet) {
+        let new_id = match self.imports_of_deleted.get(&sheet) {
             Some(restorable) => self.import_again(restorable, added_id, &name),
             None => {
                 self.without_contents.push((sheet, added_id));
@@ -40,6 +52,7 @@ impl UndoBuilder<'_> {
             }
         };
         self.restored.insert(sheet, new_id);
+        self.places.restore(sheet, new_id);
         self.report.restored.add_sheet(cell_count);
         Some((new_id, name))
     }
@@ -89,20 +102,6 @@ impl UndoBuilder<'_> {
             self.push(on_sheet(edit.clone(), sheet));
         }
         sheet
-    }
-
-    /// Returns the sheet before which a deleted sheet is restored. The deleted sheet comes after the
-    /// nearest of its former predecessors that still exists.
-    fn sheet_after(&self, sheet: SheetId, before: &Workbook) -> Option<SheetId> {
-        let current_order = self.workbook.tabs().order();
-        let earlier_sheets = before.tabs().order().iter().take_while(|id| **id != sheet);
-        let current_index = |id: &SheetId| {
-            let current_id = self.restored.get(id).unwrap_or(id);
-            current_order.iter().position(|other| other == current_id)
-        };
-        let nearest_index = earlier_sheets.filter_map(current_index).last();
-        let next_index = nearest_index.map_or(0, |index| index + 1);
-        current_order.get(next_index).copied()
     }
 }
 
