@@ -14,6 +14,7 @@ use super::args::{Command, Global};
 use super::destination::Destination;
 use super::error::CliError;
 use super::logins::{Login, Logins};
+use super::other_stack::check_nothing_lost;
 use super::output::{Output, count};
 use super::reference::SpreadsheetReference;
 use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_spreadsheet};
@@ -32,6 +33,8 @@ pub(super) struct Context {
     overrides: Overrides,
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
+    /// The file of all logins.
+    logins: Option<PathBuf>,
     profile: Option<Profile>,
     login: Option<Login>,
     link_use: LinkUse,
@@ -137,10 +140,11 @@ impl Context {
                 if named.id() == current { LinkUse::Last } else { LinkUse::Never }
             }
         };
+        let logins = surroundings.logins.map(Path::to_owned);
         let overrides =
             Overrides { spreadsheet: global.spreadsheet, spreadsheet_variable, url, token };
         let (found, client) = (None, OnceLock::new());
-        Ok(Self { overrides, directory, profile, login, link_use, found, client })
+        Ok(Self { overrides, directory, profile, login, logins, link_use, found, client })
     }
 
     /// Returns the profile if it belongs to the selected API URL.
@@ -371,16 +375,20 @@ impl Context {
         self.profile.is_some() && self.matching_profile().is_none()
     }
 
-    /// Fails if [`Context::select`] would not change the profile.
-    pub(super) fn check_selectable(&self) -> Result<(), CliError> {
-        if !self.is_profile_of_another_url() {
-            return Ok(());
+    /// Fails if something would be lost when [`Context::leave_other_stack`] drops the profile.
+    pub(super) fn check_other_stack_can_be_left(&self) -> Result<(), CliError> {
+        match &self.profile {
+            Some(profile) if self.is_profile_of_another_url() => {
+                check_nothing_lost(&self.directory, profile, self.logins.as_deref())
+            }
+            _ => Ok(()),
         }
-        let path = Profile::path(&self.directory);
-        Err(CliError::usage(
-            format!("{} belongs to another URL; nothing was selected", path.display()),
-            "pass the link to each command with -s 'LINK', or run `cellar use` in another folder",
-        ))
+    }
+
+    /// Lets [`Context::select`] replace a profile of another URL. Returns that URL.
+    pub(super) fn leave_other_stack(&mut self) -> Option<String> {
+        let is_other = self.is_profile_of_another_url();
+        self.profile.take_if(|_| is_other).map(|profile| profile.url)
     }
 
     /// If the profile belongs to another URL, prints a note instead of changing it. The link with

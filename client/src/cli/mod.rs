@@ -34,6 +34,7 @@ mod logins;
 mod merge;
 mod names;
 mod output;
+mod other_stack;
 mod ranges;
 mod reference;
 mod replay;
