@@ -36,10 +36,10 @@ impl SheetNames {
         Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), always_named: false }
     }
 
-    /// Returns the name of a sheet that the user has named in the command, or no names.
-    pub(crate) fn of_argument(sheet: SheetId, name: Option<&str>) -> Self {
-        let names = name.map(|name| (sheet, name.to_owned()));
-        Self { names: names.into_iter().collect(), always_named: true }
+    /// Returns the name of a sheet that the user has named in the command.
+    pub(crate) fn of_argument(sheet: SheetId, name: &str) -> Self {
+        let names = BTreeMap::from([(sheet, name.to_owned())]);
+        Self { names, always_named: true, ..Self::default() }
     }
 
     pub(crate) fn record_added(&mut self, operation: &Operation) {
@@ -455,10 +455,8 @@ mod tests {
             described(&names, 4),
             "Sheet1!B5 = 5, Costs!B1 = 5, deleted row 7 of sheet `Sheet1`, cleared row 7 of sheet `Costs`"
         );
-        let argument = SheetNames::of_argument(two, Some("Costs"));
+        let argument = SheetNames::of_argument(two, "Costs");
         assert_eq!(describe_operations([set(two, 0)].iter(), &argument), "Costs!B1 = 5");
-        let first = SheetNames::of_argument(one, None);
-        assert_eq!(describe_operations([set(one, 0)].iter(), &first), "B1 = 5");
     }
 
     #[test]
