@@ -59,6 +59,20 @@ fn cells_are_read_by_ranges_conditions_and_totals() {
     let none = done(&project, &["get", "--where", "D=~^tx$"]);
     assert!(none.stderr.contains("Case matters in regular expressions"), "{none:?}");
 
+    for arguments in [
+        &["--where", "city=Bay Springs"][..],
+        &["--where", "city~bay", "--count"],
+        &["--sum", "City"],
+    ] {
+        let none = done(&project, &[&["get"], arguments].concat());
+        let header = "Column CITY is empty; the header `city` is in column C.";
+        assert!(none.stderr.contains(header), "{none:?}");
+    }
+    let none = done(&project, &["get", "--where", "H=1"]);
+    assert!(
+        none.stderr.contains("Column H is empty; the last column of the sheet is G."),
+        "{none:?}"
+    );
     assert_eq!(done(&project, &["get", "--count"]).stdout, "3,377 rows\n");
     assert_eq!(json_of(&project, &["get", "A2:G11", "--count"])["rows"], 10);
     let of_texas = json_of(&project, &["get", "--where", "D=TX", "--sum", "F", "--sum", "G"]);

@@ -13,6 +13,7 @@ mod create;
 mod destination;
 mod diff;
 mod edit;
+mod empty_columns;
 mod error;
 mod export;
 mod feed;
