@@ -16,8 +16,8 @@ use super::error::CliError;
 use super::logins::{Login, Logins};
 use super::other_stack::check_nothing_lost;
 use super::output::{Output, count};
-use super::reference::SpreadsheetReference;
-use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_spreadsheet};
+use super::reference::{SPREADSHEET_VARIABLE, SpreadsheetReference, parse_spreadsheet_variable};
+use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_opened, find_spreadsheet};
 use super::spreadsheet_link::SpreadsheetLink;
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
@@ -25,8 +25,6 @@ use crate::live::LiveSheet;
 use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
-
-const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
 #[derive(Debug)]
 pub(super) struct Context {
@@ -222,7 +220,13 @@ impl Context {
         if command.uses_selected_spreadsheet()
             && let Some(reference) = self.selecting_reference().cloned()
         {
-            self.found = Some(self.find_in(&reference, command.search_order()).await?);
+            let found = match self.find_in(&reference, command.search_order()).await {
+                Err(error) if error.is_offline() && matches!(command, Command::Edit(_)) => {
+                    find_opened(&self.client()?, &self.directory, &reference, error)?
+                }
+                found => found?,
+            };
+            self.found = Some(found);
         }
         Ok(())
     }
@@ -476,17 +480,6 @@ fn check_same_stack(url: &str, link: &SpreadsheetLink) -> Result<(), CliError> {
         format!("the link belongs to {}, but the command uses {}", escape(&link.url), escape(url)),
         "omit --url and unset CELLAR_URL, or name a spreadsheet of that stack",
     ))
-}
-
-fn parse_spreadsheet_variable(text: &str) -> Result<SpreadsheetReference, CliError> {
-    text.parse::<SpreadsheetReference>().map_err(|error| {
-        CliError::usage(
-            format!("{SPREADSHEET_VARIABLE} names no spreadsheet: {error}"),
-            format!(
-                "unset {SPREADSHEET_VARIABLE}, or set it to a name or id that `cellar list` prints"
-            ),
-        )
-    })
 }
 
 #[cfg(test)]

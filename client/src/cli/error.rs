@@ -225,6 +225,17 @@ pub(super) enum CliError {
 fn describe_similar(similar: &[String]) -> String {
     if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) }
 }
+    #[error("{source}, and no spreadsheet that was opened in this folder is named `{text}`")]
+    #[diagnostic(
+        code(cellar::never_opened),
+        help("offline, name it by its id: {}", describe_opened(opened))
+    )]
+    UnknownOffline {
+        text: String,
+        /// Ids, with names if they are known.
+        opened: Vec<String>,
+        source: Box<CliError>,
+    },
 
 /// Implements `From` for library errors, which are wrapped so that they have command-line advice.
 macro_rules! advise {
@@ -236,6 +247,13 @@ macro_rules! advise {
         })*
     };
 }
+fn describe_opened(opened: &[String]) -> String {
+    if opened.is_empty() {
+        return "cellar edit -s ID. None was opened with `cellar edit` in this folder".to_owned();
+    }
+    format!("cellar edit -s ID. Opened in this folder: {}", opened.join(", "))
+}
+
 
 advise! {
     Client: ClientError,
@@ -293,7 +311,9 @@ impl CliError {
         match self {
             Self::Client(Advised(error)) => error.is_offline(),
             Self::Live(Advised(error)) => error.is_offline(),
-            Self::NeverOpened { .. } | Self::WaitingOffline { .. } => true,
+            Self::NeverOpened { .. }
+            | Self::UnknownOffline { .. }
+            | Self::WaitingOffline { .. } => true,
             Self::Editor(Advised(
                 EditorError::Client(source) | EditorError::Waiting { source, .. },
             )) => source.is_offline(),
