@@ -9,6 +9,7 @@ use miette::Diagnostic;
 
 use super::advice::Advised;
 use super::output::{count, grouped};
+use super::resolve::MIN_ID_PREFIX_CHARACTERS;
 use super::{EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
 use crate::editor::EditorError;
@@ -78,7 +79,10 @@ pub(super) enum CliError {
         )
     )]
     NoSpreadsheet,
-    #[error("no spreadsheet is named `{text}`, and no id begins like this")]
+    #[error("no spreadsheet is named `{text}`, and {}", match is_short_id {
+        true => format!("the beginning of an id needs at least {MIN_ID_PREFIX_CHARACTERS} characters"),
+        false => "no id begins like this".to_owned(),
+    })]
     #[diagnostic(
         code(cellar::unknown_spreadsheet),
         help(
@@ -89,6 +93,8 @@ pub(super) enum CliError {
     )]
     UnknownSpreadsheet {
         text: String,
+        /// Whether the text may be the beginning of an id, but is too short.
+        is_short_id: bool,
         /// Names that contain the text or differ from it in few letters.
         similar: Vec<String>,
     },

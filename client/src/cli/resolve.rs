@@ -16,7 +16,7 @@ use crate::{Client, ClientError, SpreadsheetsQuery};
 
 /// Minimum length of an id prefix, in characters. It prevents short names from matching ids by
 /// accident.
-const MIN_ID_PREFIX_CHARACTERS: usize = 4;
+pub(super) const MIN_ID_PREFIX_CHARACTERS: usize = 4;
 const MAX_LISTED_CANDIDATES: usize = 10;
 /// Maximum time until a new spreadsheet appears in the list.
 const LIST_DELAY: Duration = Duration::from_secs(3);
@@ -64,7 +64,8 @@ pub(super) async fn find_spreadsheet(
             }
         }
         if started.elapsed() >= LIST_DELAY {
-            return Err(CliError::UnknownSpreadsheet { text: escape(text), similar });
+            let is_short_id = is_too_short_for_id(text);
+            return Err(CliError::UnknownSpreadsheet { text: escape(text), is_short_id, similar });
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
@@ -80,7 +81,6 @@ async fn list_spreadsheets(
     Ok(try_join_all(lists).await?.into_iter().flatten().collect())
 }
 
-/// Returns the spreadsheets whose name is `text` or whose id starts with it. A matching name takes
 /// Whether `text` may be the beginning of an id, but is too short.
 fn is_too_short_for_id(text: &str) -> bool {
     text.chars().count() < MIN_ID_PREFIX_CHARACTERS
@@ -119,14 +119,15 @@ fn describe_opened(opened: &OpenedSpreadsheet) -> String {
     }
 }
 
+/// Returns the spreadsheets whose name is `text` or whose id starts with it. A matching name takes
 /// no precedence over a matching id. Otherwise, anyone could share a spreadsheet whose name is a
 /// prefix of another spreadsheet's id and receive edits intended for that spreadsheet.
 fn matches<'a>(spreadsheets: &'a [SpreadsheetView], text: &str) -> Vec<&'a SpreadsheetView> {
-    let lowercase = text.to_lowercase();
     spreadsheets.iter().filter(|view| matches_text(&view.name, view.id, text)).collect()
 }
 
 fn matches_text(name: &str, id: LogId, text: &str) -> bool {
+    let lowercase = text.to_lowercase();
     let is_prefix = lowercase.chars().count() >= MIN_ID_PREFIX_CHARACTERS;
     name.to_lowercase() == lowercase || (is_prefix && id.to_string().starts_with(&lowercase))
 }
@@ -213,6 +214,8 @@ mod tests {
         let prefix = |length: usize| found("0000000000".split_at(length).0);
         assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS), [4]);
         assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS - 1), [0; 0]);
+        assert!(is_too_short_for_id("0b8") && is_too_short_for_id("A"));
+        assert!(!is_too_short_for_id("0b8f") && !is_too_short_for_id("Bob"));
     }
 
     #[test]
