@@ -116,6 +116,14 @@ pub(super) enum CliError {
         help("add another sheet first with `cellar sheets add NAME`")
     )]
     LastSheet { name: String },
+    #[error("{source}")]
+    #[diagnostic(
+        code(cellar::no_position),
+        help(
+            "the first state is at position 0.0, as in `--at 0.0`; `cellar history` lists all positions with their times"
+        )
+    )]
+    BeforeCreation { source: Advised<ClientError> },
     #[error("you have no edit to undo")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
@@ -217,20 +225,6 @@ pub(super) enum CliError {
         )
     )]
     NeverOpened { source: Box<LiveError> },
-    #[error("dependencies of the API are unavailable: {unavailable}")]
-    #[diagnostic(
-        code(cellar::unhealthy),
-        help("wait until the stack has started, or check the logs of the API function")
-    )]
-    Unhealthy { unavailable: String },
-    #[error("cannot write the output: {source}")]
-    #[diagnostic(code(cellar::output))]
-    Output { source: io::Error },
-}
-
-fn describe_similar(similar: &[String]) -> String {
-    if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) }
-}
     #[error("{source}, and no spreadsheet that was opened in this folder is named `{text}`")]
     #[diagnostic(
         code(cellar::never_opened),
@@ -242,6 +236,27 @@ fn describe_similar(similar: &[String]) -> String {
         opened: Vec<String>,
         source: Box<CliError>,
     },
+    #[error("dependencies of the API are unavailable: {unavailable}")]
+    #[diagnostic(
+        code(cellar::unhealthy),
+        help("wait until the stack has started, or check the logs of the API function")
+    )]
+    Unhealthy { unavailable: String },
+    #[error("cannot write the output: {source}")]
+    #[diagnostic(code(cellar::output))]
+    Output { source: io::Error },
+}
+
+fn describe_opened(opened: &[String]) -> String {
+    if opened.is_empty() {
+        return "cellar edit -s ID. None was opened with `cellar edit` in this folder".to_owned();
+    }
+    format!("cellar edit -s ID. Opened in this folder: {}", opened.join(", "))
+}
+
+fn describe_similar(similar: &[String]) -> String {
+    if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) }
+}
 
 /// Implements `From` for library errors, which are wrapped so that they have command-line advice.
 macro_rules! advise {
@@ -253,13 +268,6 @@ macro_rules! advise {
         })*
     };
 }
-fn describe_opened(opened: &[String]) -> String {
-    if opened.is_empty() {
-        return "cellar edit -s ID. None was opened with `cellar edit` in this folder".to_owned();
-    }
-    format!("cellar edit -s ID. Opened in this folder: {}", opened.join(", "))
-}
-
 
 advise! {
     Client: ClientError,
