@@ -25,6 +25,8 @@ const MAX_LISTED: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames {
     names: BTreeMap<SheetId, String>,
+    /// The names of deleted sheets, which a later edit may recover.
+    former: BTreeMap<SheetId, String>,
     /// Name the sheet even if it is the only known one.
     always_named: bool,
 }
@@ -33,7 +35,7 @@ pub(crate) struct SheetNames {
 impl SheetNames {
     pub(crate) fn of_new_spreadsheet() -> Self {
         let first_name = cellar_sheet::operation::FIRST_SHEET_NAME.to_owned();
-        Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), always_named: false }
+        Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), ..Self::default() }
     }
 
     /// Returns the name of a sheet that the user has named in the command.
@@ -55,13 +57,17 @@ impl SheetNames {
             Operation::RenameSheet(rename) => {
                 self.names.insert(rename.sheet, rename.name.clone());
             }
-            Operation::DeleteSheet(delete) => {
-                self.names.remove(&delete.sheet);
-            }
+            Operation::DeleteSheet(delete) => self.record_deleted(delete.sheet),
             Operation::ImportSheet(ImportSheet { replaces: Some(replaced), .. }) => {
-                self.names.remove(replaced);
+                self.record_deleted(*replaced);
             }
             _ => {}
+        }
+    }
+
+    fn record_deleted(&mut self, sheet: SheetId) {
+        if let Some(name) = self.names.remove(&sheet) {
+            self.former.insert(sheet, name);
         }
     }
 }
@@ -70,7 +76,7 @@ impl SheetNames {
     /// The name is in backticks. If it is unknown, the sheet is called by its number, such as
     /// `number 2`.
     fn name_or_number(&self, sheet: SheetId) -> String {
-        match self.names.get(&sheet) {
+        match self.names.get(&sheet).or_else(|| self.former.get(&sheet)) {
             Some(name) => format!("`{}`", shorten(name)),
             None => format!("number {}", sheet.0),
         }
@@ -96,7 +102,7 @@ impl SheetNames {
 impl From<&SheetsReply> for SheetNames {
     fn from(reply: &SheetsReply) -> Self {
         let names = reply.sheets.iter().map(|sheet| (sheet.sheet, sheet.name.clone())).collect();
-        Self { names, always_named: false }
+        Self { names, ..Self::default() }
     }
 }
 
