@@ -31,10 +31,10 @@ pub(super) struct Context {
     overrides: Overrides,
     /// The directory whose `.cellar/` contains the local state.
     pub(super) directory: PathBuf,
-    /// The file of all logins.
-    logins: Option<PathBuf>,
     profile: Option<Profile>,
     login: Option<Login>,
+    /// The file of all logins.
+    logins: Option<PathBuf>,
     link_use: LinkUse,
     /// The spreadsheet of the option or the environment, once it was looked up.
     found: Option<NamedSpreadsheet>,
@@ -138,9 +138,9 @@ impl Context {
                 if named.id() == current { LinkUse::Last } else { LinkUse::Never }
             }
         };
-        let logins = surroundings.logins.map(Path::to_owned);
         let overrides =
             Overrides { spreadsheet: global.spreadsheet, spreadsheet_variable, url, token };
+        let logins = surroundings.logins.map(Path::to_owned);
         let (found, client) = (None, OnceLock::new());
         Ok(Self { overrides, directory, profile, login, logins, link_use, found, client })
     }
@@ -275,6 +275,13 @@ impl Context {
             .or(shared_spreadsheet)
             .or(profile_spreadsheet)
             .ok_or(CliError::NoSpreadsheet)
+    }
+
+    /// Returns whether a command without `-s` uses this spreadsheet.
+    pub(super) fn is_current(&self, id: LogId) -> bool {
+        let is_overridden = self.overrides.url.is_some() || self.selecting_reference().is_some();
+        !is_overridden
+            || self.matching_profile().is_some_and(|profile| profile.spreadsheet == Some(id))
     }
 
     /// Describes the selected spreadsheet and its stack.
