@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cellar_api::wire::SheetsReply;
 use cellar_formula::Formula;
 use cellar_formula::reference::{NoSheets, ReferenceSheet};
-use cellar_sheet::a1::CellName;
+use cellar_sheet::a1::{CellName, parse_column};
 use cellar_sheet::operation::CellEdit;
 
 use super::edit::CommandEditor;
@@ -14,11 +14,17 @@ use crate::describe::join_first;
 use crate::sheet_deletion::list_sheet_names;
 use crate::text::escape;
 
+/// A last row that other programs understand too.
+const LAST_ROW_OF_EXCEL: u32 = 1_048_576;
+
 /// Sheets, names and unknown functions to which the formulas of one edit refer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FormulaNames {
     /// Names of sheets, each with a cell whose formula refers to it.
     sheets: BTreeSet<(String, CellName)>,
+    /// Ranges without a last row, such as `B2:B`, each with a cell whose formula contains it. They are
+    /// read as a cell, a colon and a name.
+    open_ranges: BTreeSet<(String, CellName)>,
     /// Names of cells and values, each with a cell whose formula contains it.
     names: BTreeSet<(String, CellName)>,
     /// Functions that do not exist, each with a cell whose formula calls it.
@@ -38,7 +44,7 @@ impl FormulaNames {
                     names.sheets.insert((name.clone(), cell));
                 }
             }
-            names.add_names_and_functions(&formula, cell, &functions);
+            names.add_names_and_functions(text, &formula, cell, &functions);
         }
         names
     }
@@ -46,6 +52,7 @@ impl FormulaNames {
     /// `LET` and `LAMBDA` name values and functions in the formula itself.
     fn add_names_and_functions(
         &mut self,
+        text: &str,
         formula: &Formula,
         cell: CellName,
         functions: &BTreeSet<&str>,
@@ -55,7 +62,12 @@ impl FormulaNames {
         if called.contains("LET") || called.contains("LAMBDA") {
             return;
         }
-        self.names.extend(formula.names().map(|name| (name.to_owned(), cell)));
+        for name in formula.names() {
+            match open_range(text, name) {
+                Some(range) => self.open_ranges.insert((range, cell)),
+                None => self.names.insert((name.to_owned(), cell)),
+            };
+        }
         let unknown = called.into_iter().filter(|name| !functions.contains(name.as_str()));
         self.unknown_functions.extend(unknown.map(|name| (name, cell)));
     }
@@ -69,19 +81,28 @@ impl FormulaNames {
                 escape(name)
             ));
         }
-        if (self.sheets.is_empty() && self.names.is_empty()) || output.json {
+        let needs_no_list =
+            self.sheets.is_empty() && self.names.is_empty() && self.open_ranges.is_empty();
+        if needs_no_list || output.json {
             return;
         }
         let Ok(reply) = editor.list_sheets().await else { return };
+        self.print_open_ranges(&reply, output);
         self.print_unknown_names(&reply, output);
         self.print_unknown_sheets(&reply, output);
     }
 
+    fn print_open_ranges(&self, reply: &SheetsReply, output: &Output) {
+        for (range, cell) in &self.open_ranges {
+            if !is_defined(reply, end_of(range)) {
+                output.print_note(open_range_note(range, *cell));
+            }
+        }
+    }
+
     fn print_unknown_names(&self, reply: &SheetsReply, output: &Output) {
         for (name, cell) in &self.names {
-            let is_defined =
-                reply.names.iter().any(|view| view.name.to_lowercase() == name.to_lowercase());
-            if !is_defined {
+            if !is_defined(reply, name) {
                 let name = escape(name);
                 output.print_note(format!(
                     "{cell}: there is no name {name}; the cell shows #NAME?. Define it with: cellar names set {name} CELLS"
@@ -108,6 +129,34 @@ impl FormulaNames {
     }
 }
 
+fn is_defined(reply: &SheetsReply, name: &str) -> bool {
+    reply.names.iter().any(|view| view.name.to_lowercase() == name.to_lowercase())
+}
+
+fn end_of(range: &str) -> &str {
+    range.rsplit(':').next().unwrap_or_default()
+}
+
+/// Returns the range whose end is the column `name`, such as `B2:B`, as other programs write it.
+fn open_range(formula: &str, name: &str) -> Option<String> {
+    parse_column(name)?;
+    let is_of_word = |character: char| character.is_alphanumeric() || "_.".contains(character);
+    let end = format!(":{}", name.to_uppercase());
+    let formula = formula.to_uppercase();
+    formula.match_indices(&end).find_map(|(at, _)| {
+        let (before, after) = (formula.get(..at)?, formula.get(at + end.len()..)?);
+        let start = before.rfind(|character: char| !is_of_word(character) && character != '$');
+        let first = before.get(start.map_or(0, |start| start + 1)..)?;
+        let is_range = first.parse::<CellName>().is_ok() && !after.starts_with(is_of_word);
+        is_range.then(|| format!("{first}{end}"))
+    })
+}
+
+fn open_range_note(range: &str, cell: CellName) -> String {
+    let column = end_of(range);
+    format!("{cell}: {range} is not a range; write {range}{LAST_ROW_OF_EXCEL} or {column}:{column}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +178,21 @@ mod tests {
         };
         assert_eq!(names("=A3*Tax+SUM(Prices)+TRUE"), ["Prices", "Tax"]);
         assert!(names("=LET(x,1,x)").is_empty() && names("=A1").is_empty());
+    }
+
+    #[test]
+    fn a_range_without_a_last_row_is_no_name() {
+        let of = |formula: &str| {
+            let formula = Some(formula.to_owned());
+            let edit = CellEdit { row: 0, column: 0, value: None, formula, format: None };
+            let FormulaNames { open_ranges, names, .. } = FormulaNames::of(&[edit]);
+            let notes = open_ranges.iter().map(|(range, cell)| open_range_note(range, *cell));
+            (notes.collect::<Vec<_>>(), names.len())
+        };
+        let note = "A1: B2:B is not a range; write B2:B1048576 or B:B".to_owned();
+        assert_eq!(of("=SUM(b2:B)"), (vec![note.clone()], 0));
+        assert_eq!(of("=SUM(Notes!B2:B)"), (vec![note], 0));
+        assert_eq!(of("=SUM(B2:Total)+B"), (vec![], 2));
     }
 
     #[test]
