@@ -65,6 +65,18 @@ impl SheetNames {
         }
     }
 
+    /// A revert recovers a deleted sheet as a new one with the same name.
+    pub(crate) fn record_recovered(&mut self, operation: &Operation, committed: &[Operation]) {
+        let Operation::Revert(Revert { sheet: Some(sheet), .. }) = operation else { return };
+        let recovered = committed.iter().find_map(|operation| match operation {
+            Operation::AddSheet(add) => Some(&add.name),
+            _ => None,
+        });
+        if let Some(name) = recovered {
+            self.former.insert(*sheet, name.clone());
+        }
+    }
+
     fn record_deleted(&mut self, sheet: SheetId) {
         if let Some(name) = self.names.remove(&sheet) {
             self.former.insert(sheet, name);

@@ -263,6 +263,9 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     for operation in &committed {
         names.record_added(operation);
     }
+    for mutation in &entry.mutations {
+        names.record_recovered(&mutation.op, mutation.committed_operations());
+    }
     let authored_description = describe_operations(authored, names);
     let committed_description = describe_operations(committed.iter().copied(), names);
     for operation in &committed {
