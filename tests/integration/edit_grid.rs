@@ -159,7 +159,7 @@ fn the_name_of_an_opened_spreadsheet_opens_it_offline() {
     grid.shows(&["1", "rent"]);
     grid.quit();
     project.kill();
-    for named in ["budget", &id[..8]] {
+    for named in ["budget", id.split_at(8).0] {
         let grid = Terminal::start(&project, &["-s", named]);
         grid.shows(&["1", "rent"]);
         grid.quit();

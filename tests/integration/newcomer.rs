@@ -284,7 +284,7 @@ fn names_and_authors_that_do_not_match_are_explained() {
     let project = Project::new();
     project.deploy();
     let id = done(&project, &["create", "My Budget"]).stdout.trim().to_owned();
-    refused(&project, &["use", &id[..3]], 1, &["needs at least 4 characters"]);
+    refused(&project, &["use", id.split_at(3).0], 1, &["needs at least 4 characters"]);
     refused(&project, &["use", "my bud"], 1, &["similar: My Budget"]);
     done(&project, &["set", "A1", "=SUM(B2:B)"]);
     let set = done(&project, &["set", "A2", "=SUM(B2:B)"]);

@@ -50,7 +50,35 @@ fn is_token_kept_only_here(profile: &Profile, logins: Option<&Path>) -> Result<b
 
 #[cfg(test)]
 mod tests {
+    use cellar_base::identity::LogId;
+    use cellar_base::position::Position;
+    use cellar_sheet::operation::{Operation, Undo};
+
     use super::*;
+    use crate::files::STATE_FOLDER;
+    use crate::outbox::{EditPayload, Outbox, OutboxState, new_client_id};
+    use crate::{Client, live};
+
+    #[test]
+    fn a_folder_with_unsent_edits_stays_with_its_stack() {
+        let folder = tempfile::tempdir().unwrap();
+        let profile = Profile::new("http://127.0.0.1:1");
+        let client = Client::new(&profile.url, Some("mine")).unwrap();
+        let spreadsheet = client.spreadsheet(LogId::from_uuid(uuid::Uuid::from_bytes([7; 16])));
+        let outbox = Outbox::new(spreadsheet, &folder.path().join(STATE_FOLDER).join(live::FOLDER));
+        let mut state = OutboxState::new(outbox.key(), new_client_id(), 0, Position::FIRST);
+        let undo = Operation::Undo(Undo { position: Position::FIRST });
+        let (payload, object) = EditPayload::encode(undo).unwrap();
+        outbox.add_edit(&mut state, payload, object).unwrap();
+        let refused = check_nothing_lost(folder.path(), &profile, None).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains("1 edit of this folder is not sent to http://127.0.0.1:1 yet"),
+            "{text}"
+        );
+        let other = Profile::new("http://127.0.0.1:2");
+        assert!(check_nothing_lost(folder.path(), &other, None).is_ok());
+    }
 
     #[test]
     fn a_token_may_be_dropped_only_if_a_login_has_saved_it() {
