@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "cli")]
-use cellar_api::wire::{MutationView, SheetsReply};
+use cellar_api::wire::SheetsReply;
 use cellar_base::count::grouped;
 use cellar_base::limits::{MAX_COLUMNS, MAX_ROWS};
 use cellar_sheet::a1::{CellName, Rectangle, column_name};
@@ -25,8 +25,8 @@ const MAX_LISTED: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SheetNames {
     names: BTreeMap<SheetId, String>,
-    /// Names of deleted sheets.
-    deleted: BTreeMap<SheetId, String>,
+    /// The names of deleted sheets, which a later edit may recover.
+    former: BTreeMap<SheetId, String>,
     /// Name the sheet even if it is the only known one.
     always_named: bool,
 }
@@ -38,10 +38,10 @@ impl SheetNames {
         Self { names: BTreeMap::from([(SheetId::FIRST, first_name)]), ..Self::default() }
     }
 
-    /// Returns the name of a sheet that the user has named in the command, or no names.
-    pub(crate) fn of_argument(sheet: SheetId, name: Option<&str>) -> Self {
-        let names = name.map(|name| (sheet, name.to_owned()));
-        Self { names: names.into_iter().collect(), always_named: true, ..Self::default() }
+    /// Returns the name of a sheet that the user has named in the command.
+    pub(crate) fn of_argument(sheet: SheetId, name: &str) -> Self {
+        let names = BTreeMap::from([(sheet, name.to_owned())]);
+        Self { names, always_named: true, ..Self::default() }
     }
 
     pub(crate) fn record_added(&mut self, operation: &Operation) {
@@ -52,36 +52,35 @@ impl SheetNames {
         };
     }
 
-    /// Records the name of a deleted sheet that a revert has recovered under another number.
-    pub(crate) fn record_recovered(&mut self, mutation: &MutationView) {
-        let Operation::Revert(Revert { sheet: Some(deleted), .. }) = mutation.op else { return };
-        let added_name =
-            mutation.committed_operations().iter().find_map(|operation| match operation {
-                Operation::AddSheet(add) => Some(add.name.clone()),
-                _ => None,
-            });
-        if let Some(name) = added_name {
-            self.deleted.insert(deleted, name);
-        }
-    }
-
     pub(crate) fn record_renamed_or_deleted(&mut self, operation: &Operation) {
         match operation {
             Operation::RenameSheet(rename) => {
                 self.names.insert(rename.sheet, rename.name.clone());
             }
-            Operation::DeleteSheet(delete) => {
-                self.forget(delete.sheet);
-            }
+            Operation::DeleteSheet(delete) => self.record_deleted(delete.sheet),
             Operation::ImportSheet(ImportSheet { replaces: Some(replaced), .. }) => {
-                self.forget(*replaced);
+                self.record_deleted(*replaced);
             }
             _ => {}
         }
     }
 
-    fn forget(&mut self, sheet: SheetId) {
-        self.deleted.extend(self.names.remove_entry(&sheet));
+    /// A revert recovers a deleted sheet as a new one with the same name.
+    pub(crate) fn record_recovered(&mut self, operation: &Operation, committed: &[Operation]) {
+        let Operation::Revert(Revert { sheet: Some(sheet), .. }) = operation else { return };
+        let recovered = committed.iter().find_map(|operation| match operation {
+            Operation::AddSheet(add) => Some(&add.name),
+            _ => None,
+        });
+        if let Some(name) = recovered {
+            self.former.insert(*sheet, name.clone());
+        }
+    }
+
+    fn record_deleted(&mut self, sheet: SheetId) {
+        if let Some(name) = self.names.remove(&sheet) {
+            self.former.insert(sheet, name);
+        }
     }
 }
 
@@ -89,7 +88,7 @@ impl SheetNames {
     /// The name is in backticks. If it is unknown, the sheet is called by its number, such as
     /// `number 2`.
     fn name_or_number(&self, sheet: SheetId) -> String {
-        match self.names.get(&sheet).or_else(|| self.deleted.get(&sheet)) {
+        match self.names.get(&sheet).or_else(|| self.former.get(&sheet)) {
             Some(name) => format!("`{}`", shorten(name)),
             None => format!("number {}", sheet.0),
         }
@@ -474,10 +473,8 @@ mod tests {
             described(&names, 4),
             "Sheet1!B5 = 5, Costs!B1 = 5, deleted row 7 of sheet `Sheet1`, cleared row 7 of sheet `Costs`"
         );
-        let argument = SheetNames::of_argument(two, Some("Costs"));
+        let argument = SheetNames::of_argument(two, "Costs");
         assert_eq!(describe_operations([set(two, 0)].iter(), &argument), "Costs!B1 = 5");
-        let first = SheetNames::of_argument(one, None);
-        assert_eq!(describe_operations([set(one, 0)].iter(), &first), "B1 = 5");
     }
 
     #[test]

@@ -104,6 +104,10 @@ fn what_cannot_be_compared_is_named() {
         assert!(run.code == 1 && run.stdout.is_empty(), "{run:?}");
         assert!(run.stderr.contains(message), "{run:?}");
     }
+    let help = help_without_aws(&project);
+    for part in ["AWS_REGION", "synth diff --local", "--against-revision"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
     let both = project.synth(&["diff", "--local", "--against", "odd.json"]);
     assert_eq!(both.code, 64, "{both:?}");
     let help = project.synth(&["diff", "--help"]);
@@ -147,6 +151,20 @@ fn a_revision_is_compared_by_its_configuration_or_by_a_committed_template() {
 }
 
 /// A pinned commit of Cellar.
+/// Returns the error of `synth diff` on a machine without a configuration of AWS.
+fn help_without_aws(project: &Project) -> String {
+    let mut command = project.command(env!("CARGO_BIN_EXE_test-synth"));
+    for variable in ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"] {
+        command.env_remove(variable);
+    }
+    let none = project.path("none");
+    command.env("AWS_CONFIG_FILE", &none).env("AWS_SHARED_CREDENTIALS_FILE", &none);
+    command.env("AWS_EC2_METADATA_DISABLED", "true");
+    let output = command.arg("diff").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
 const CELLAR: &str = "octocat/cellar@0123456789abcdef0123456789abcdef01234567";
 
 #[test]

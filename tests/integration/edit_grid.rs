@@ -148,6 +148,28 @@ fn a_spreadsheet_is_opened_offline_only_after_it_was_opened_online() {
     assert!(cells.contains("offline"), "{cells}");
 }
 
+#[test]
+fn the_name_of_an_opened_spreadsheet_opens_it_offline() {
+    let project = Project::new();
+    project.deploy();
+    let id = project.cellar(&["create", "Budget"]).stdout.trim().to_owned();
+    assert_eq!(project.cellar(&["set", "A1", "rent"]).code, 0);
+    assert_eq!(project.cellar(&["create", "Plan"]).code, 0);
+    let grid = Terminal::start(&project, &["-s", "Budget"]);
+    grid.shows(&["1", "rent"]);
+    grid.quit();
+    project.kill();
+    for named in ["budget", id.split_at(8).0] {
+        let grid = Terminal::start(&project, &["-s", named]);
+        grid.shows(&["1", "rent"]);
+        grid.quit();
+    }
+    let unknown = Terminal::start(&project, &["-s", "Plan"]).fails();
+    for part in ["is named `Plan`", "offline, name it by its id", "(Budget)"] {
+        assert!(unknown.contains(part), "{part}: {unknown}");
+    }
+}
+
 struct Two {
     alice: Project,
     bob: Project,

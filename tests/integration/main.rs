@@ -54,6 +54,7 @@ mod load;
 mod login_commands;
 mod lost_replies;
 mod lost_texts;
+mod moved_stacks;
 mod names;
 mod newcomer;
 mod offload_command;

@@ -59,6 +59,20 @@ fn cells_are_read_by_ranges_conditions_and_totals() {
     let none = done(&project, &["get", "--where", "D=~^tx$"]);
     assert!(none.stderr.contains("Case matters in regular expressions"), "{none:?}");
 
+    for arguments in [
+        &["--where", "city=Bay Springs"][..],
+        &["--where", "city~bay", "--count"],
+        &["--sum", "City"],
+    ] {
+        let none = done(&project, &[&["get"], arguments].concat());
+        let header = "Column CITY is empty; the header `city` is in column C.";
+        assert!(none.stderr.contains(header), "{none:?}");
+    }
+    let none = done(&project, &["get", "--where", "H=1"]);
+    assert!(
+        none.stderr.contains("Column H is empty; the last column of the sheet is G."),
+        "{none:?}"
+    );
     assert_eq!(done(&project, &["get", "--count"]).stdout, "3,377 rows\n");
     assert_eq!(json_of(&project, &["get", "A2:G11", "--count"])["rows"], 10);
     let of_texas = json_of(&project, &["get", "--where", "D=TX", "--sum", "F", "--sum", "G"]);
@@ -219,4 +233,86 @@ fn a_diff_is_empty_after_a_revert() {
     assert_eq!(diff.stdout, "", "{diff:?}");
     // The undo of the import counts only the edits that are in effect.
     refused(&project, &["undo", "0.1"], 1, &["changed since (1 cell)"]);
+}
+
+#[test]
+fn an_edit_says_in_which_of_several_sheets_it_was_made() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "Budget"]);
+    let written = |arguments: &[&str]| {
+        let run = done(&project, arguments);
+        run.stdout.split("   at ").next().unwrap().to_owned()
+    };
+    assert_eq!(written(&["set", "A1", "1"]), "A1 = 1");
+    done(&project, &["sheets", "add", "Notes"]);
+    assert_eq!(written(&["set", "A1", "2"]), "Sheet1!A1 = 2");
+    assert_eq!(written(&["clear", "A1:B2"]), "Sheet1!A1:B2 cleared");
+    assert_eq!(written(&["format", "A1", "0.00"]), "Sheet1!A1 formatted as 0.00");
+    let inserted = written(&["rows", "insert", "1"]);
+    assert_eq!(inserted, "inserted 1 row before row 1 of sheet `Sheet1`");
+    done(&project, &["sheets", "delete", "Sheet1"]);
+    done(&project, &["get"]);
+    assert_eq!(written(&["set", "A1", "3"]), "A1 = 3");
+}
+
+#[test]
+fn a_dry_run_of_a_revert_lists_what_would_change() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "Budget"]);
+    done(&project, &["set", "A1", "old"]);
+    done(&project, &["set", "A1", "new", "B2", "more"]);
+    done(&project, &["sheets", "add", "Notes"]);
+    done(&project, &["set", "Notes!A1", "note"]);
+    let dry = |more: &[&str]| {
+        let arguments = [&["revert", "--to", "0.1", "--dry-run"], more].concat();
+        done(&project, &arguments).stdout
+    };
+    let changes = "Sheet1\n  A1: \"old\" -> \"new\"\n  B2: empty -> \"more\"\n";
+    assert_eq!(dry(&[]), format!("{changes}Notes   sheet added (1 cell)\n"));
+    assert_eq!(dry(&["--sheet", "Sheet1"]), changes);
+    assert_eq!(dry(&["--range", "A1"]), "Sheet1\n  A1: \"old\" -> \"new\"\n");
+    assert!(dry(&["--range", "D4"]).starts_with("nothing to revert"));
+    assert_eq!(done(&project, &["head"]).stdout, "0.4\n");
+    let cells = project.cellar(&["diff", "0.1", "--cells"]);
+    assert!(cells.code == 2 && cells.stdout.contains("A1: empty -> \"note\""), "{cells:?}");
+}
+
+#[test]
+fn names_and_authors_that_do_not_match_are_explained() {
+    let project = Project::new();
+    project.deploy();
+    let id = done(&project, &["create", "My Budget"]).stdout.trim().to_owned();
+    refused(&project, &["use", id.split_at(3).0], 1, &["needs at least 4 characters"]);
+    refused(&project, &["use", "my bud"], 1, &["similar: My Budget"]);
+    done(&project, &["set", "A1", "=SUM(B2:B)"]);
+    let set = done(&project, &["set", "A2", "=SUM(B2:B)"]);
+    assert!(set.stderr.contains("write B2:B1048576 or B:B"), "{set:?}");
+    let author = json_of(&project, &["history"])["entries"][0]["author"].clone();
+    let author = author.as_str().unwrap();
+    let by = done(&project, &["history", "--by", "nobody"]);
+    assert!(by.stderr.contains(&format!("The authors are: {author}.")), "{by:?}");
+    let by = done(&project, &["history", "--by", &author.to_uppercase()]);
+    assert!(by.stdout.contains("A2 =SUM(B2:B)"), "{by:?}");
+    let list = ["list", "--archived"];
+    refused(&project, &list, 64, &["cellar list --status archived"]);
+    done(&project, &["create", "Other"]);
+    let archived = done(&project, &["archive", "-s", "My Budget"]);
+    assert!(archived.stderr.contains(&format!("cellar unarchive -s {id}")), "{archived:?}");
+}
+
+#[test]
+fn the_history_names_a_sheet_that_a_revert_recovered() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "Budget"]);
+    done(&project, &["sheets", "add", "Notes"]);
+    done(&project, &["set", "Notes!A1", "note"]);
+    done(&project, &["sheets", "delete", "Notes"]);
+    done(&project, &["revert", "--to", "0.2", "--sheet", "Notes"]);
+    let history = done(&project, &["history"]);
+    assert!(history.stdout.contains("reverted sheet `Notes` to 0.2"), "{history:?}");
+    let newest = done(&project, &["history", "--limit", "1"]);
+    assert!(newest.stdout.contains("reverted sheet `Notes` to 0.2"), "{newest:?}");
 }

@@ -101,7 +101,14 @@ fn relative_times_say_what_they_became() {
     assert!(found["time"].as_str().unwrap().ends_with('Z'), "{got}");
     let old = edited.project.cellar(&["get", "--at", "yesterday"]);
     assert!(old.code == 1 && old.stderr.contains("it was created at"), "{old:?}");
-    assert!(old.stderr.contains("cellar history"), "{old:?}");
+    assert!(old.stderr.contains("cellar history") && old.stderr.contains("--at 0.0"), "{old:?}");
+    let at =
+        |text: &str| json(&edited.cellar(&["--json", "get", "--at", text]))["times"][0].clone();
+    assert_eq!(at("now")["position"], at("0 edits ago")["position"]);
+    let before = edited.project.cellar(&["get", "--at", "1 edit ago"]);
+    assert!(before.stdout.contains("before"), "{before:?}");
+    let many = edited.project.cellar(&["get", "--at", "99 edits ago"]);
+    assert!(many.code == 64 && many.stderr.contains("has only"), "{many:?}");
     for (text, why) in [
         ("2026-11-24", "is a day"),
         ("2026-11-24T00:14", "append Z for UTC"),

@@ -4,7 +4,8 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cellar_api::time::format_utc;
-use cellar_api::wire::{NotAPositionOrTime, PositionOrTime, ProblemKind};
+use cellar_api::wire::{EntryKind, EntryView, NotAPositionOrTime, PositionOrTime, ProblemKind};
+use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -12,9 +13,14 @@ use serde::Serialize;
 
 use super::advice::Advised;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, count};
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
+
+/// Maximum number of edits in `3 edits ago`, which is one page of the history.
+const MAX_EDITS_AGO: u32 = MAX_PAGE_ENTRIES - 1;
+/// The characters of a date in RFC 3339.
+const DATE_LENGTH: usize = 10;
 
 /// Value name in the help of options that take an [`At`].
 pub(super) const AT: &str = "POSITION|TIME";
@@ -31,6 +37,8 @@ enum Meaning {
     Absolute(PositionOrTime),
     /// Time from now, which is negative.
     FromNow(Span),
+    /// The state before this number of newest edits. 0 is the newest state.
+    EditsAgo(u32),
 }
 
 /// A position, and the time for which it was looked up, if any.
@@ -72,9 +80,7 @@ impl FromStr for At {
     fn from_str(text: &str) -> Result<Self, String> {
         let meaning = match text.parse::<PositionOrTime>() {
             Ok(position_or_time) => Meaning::Absolute(position_or_time),
-            Err(error @ NotAPositionOrTime::Other { .. }) => {
-                Meaning::FromNow(parse_span_before_now(text, &error)?)
-            }
+            Err(error @ NotAPositionOrTime::Other { .. }) => parse_in_words(text, &error)?,
             Err(error) => return Err(error.to_string()),
         };
         Ok(Self { text: text.to_owned(), meaning })
@@ -82,15 +88,49 @@ impl FromStr for At {
 }
 
 /// `error` says why the text is neither a position nor an absolute time.
-fn parse_span_before_now(text: &str, error: &NotAPositionOrTime) -> Result<Span, String> {
-    if text.eq_ignore_ascii_case("yesterday") {
-        return Ok(Span::new().days(-1));
+fn parse_in_words(text: &str, error: &NotAPositionOrTime) -> Result<Meaning, String> {
+    let words = text.trim().to_lowercase();
+    match words.as_str() {
+        "now" | "latest" => return Ok(Meaning::EditsAgo(0)),
+        "yesterday" => return Ok(Meaning::FromNow(Span::new().days(-1))),
+        _ => {}
     }
-    match text.parse::<Span>() {
-        Ok(span) if span.is_negative() => Ok(span),
+    if let Some(edits) = parse_edits_ago(&words) {
+        return edits.map(Meaning::EditsAgo);
+    }
+    match with_number(&words).parse::<Span>() {
+        Ok(span) if span.is_negative() => Ok(Meaning::FromNow(span)),
         Ok(_) => Err(format!("`{text}` is not before now; write `{text} ago`")),
-        Err(_) => Err(format!("{error}, nor a time before now, such as `2 hours ago`")),
+        Err(_) => Err(format!(
+            "{error}, nor a time before now, such as `2 hours ago`, nor `3 edits ago`; write a time of today as \
+             {}T09:30Z",
+            today()
+        )),
     }
+}
+
+/// Returns `None` if the text does not count edits.
+fn parse_edits_ago(words: &str) -> Option<Result<u32, String>> {
+    let text = with_number(words);
+    let number = text.strip_suffix(" edits ago").or_else(|| text.strip_suffix(" edit ago"))?;
+    Some(match number.parse::<u32>() {
+        Ok(edits @ 0..=MAX_EDITS_AGO) => Ok(edits),
+        _ => Err(format!(
+            "`{number}` is not a number of edits from 0 to {MAX_EDITS_AGO}; `cellar history` lists the positions"
+        )),
+    })
+}
+
+/// Replaces `a` and `an`, as in `an hour ago`, by 1.
+fn with_number(words: &str) -> String {
+    let rest = words.strip_prefix("an ").or_else(|| words.strip_prefix("a "));
+    rest.map_or_else(|| words.to_owned(), |rest| format!("1 {rest}"))
+}
+
+/// The date in UTC.
+fn today() -> String {
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    format_utc(now_s).chars().take(DATE_LENGTH).collect()
 }
 
 impl At {
@@ -98,18 +138,28 @@ impl At {
     pub(super) fn position(&self) -> Option<Position> {
         match self.meaning {
             Meaning::Absolute(PositionOrTime::Position(position)) => Some(position),
-            Meaning::Absolute(PositionOrTime::Time { .. }) | Meaning::FromNow(_) => None,
+            Meaning::Absolute(PositionOrTime::Time { .. })
+            | Meaning::FromNow(_)
+            | Meaning::EditsAgo(_) => None,
         }
     }
 
     /// Looks a time up in the log of a spreadsheet. A position is returned without a request.
     async fn find(&self, spreadsheet: &Spreadsheet) -> Result<FoundPosition, CliError> {
-        let unix_s = match self.at_now(SystemTime::now())? {
-            PositionOrTime::Position(position) => return Ok(position.into()),
-            PositionOrTime::Time { unix_s } => unix_s,
+        let (unix_s, entry) = match self.meaning {
+            Meaning::Absolute(PositionOrTime::Position(position)) => return Ok(position.into()),
+            Meaning::Absolute(PositionOrTime::Time { unix_s }) => {
+                (unix_s, entry_at_time(spreadsheet, unix_s).await?)
+            }
+            Meaning::FromNow(span) => {
+                let unix_s = self.before(SystemTime::now(), span)?;
+                (unix_s, entry_at_time(spreadsheet, unix_s).await?)
+            }
+            Meaning::EditsAgo(edits) => {
+                let entry = entry_before_newest_edits(spreadsheet, edits).await?;
+                (entry.created_s, entry)
+            }
         };
-        let time = UNIX_EPOCH + Duration::from_secs(unix_s);
-        let entry = spreadsheet.entry_at_time(time).await?;
         let time = FoundTime {
             given: self.text.clone(),
             time: format_utc(unix_s),
@@ -132,18 +182,50 @@ impl At {
         Ok(found)
     }
 
-    fn at_now(&self, now: SystemTime) -> Result<PositionOrTime, CliError> {
-        match self.meaning {
-            Meaning::Absolute(position_or_time) => Ok(position_or_time),
-            Meaning::FromNow(span) => match add_span(now, span) {
-                Some(unix_s) => Ok(PositionOrTime::Time { unix_s }),
-                None => Err(CliError::usage(
-                    format!("`{}` is before the year 1970", self.text),
-                    "`cellar history` lists the positions with their times",
-                )),
-            },
+    /// Returns the time in seconds since the Unix epoch.
+    fn before(&self, now: SystemTime, span: Span) -> Result<u64, CliError> {
+        add_span(now, span).ok_or_else(|| {
+            CliError::usage(
+                format!("`{}` is before the year 1970", self.text),
+                "`cellar history` lists the positions with their times",
+            )
+        })
+    }
+}
+
+async fn entry_at_time(spreadsheet: &Spreadsheet, unix_s: u64) -> Result<EntryView, CliError> {
+    let time = UNIX_EPOCH + Duration::from_secs(unix_s);
+    let is_before_creation = |error: &ClientError| matches!(error, ClientError::Problem { problem, .. } if problem.kind == ProblemKind::UnknownPosition);
+    spreadsheet.entry_at_time(time).await.map_err(|error| {
+        if is_before_creation(&error) {
+            CliError::BeforeCreation { source: Advised(error) }
+        } else {
+            error.into()
+        }
+    })
+}
+
+/// Returns the newest entry before the last `edits` entries with edits.
+async fn entry_before_newest_edits(
+    spreadsheet: &Spreadsheet,
+    edits: u32,
+) -> Result<EntryView, CliError> {
+    let mut pages = spreadsheet.history_pages(None, Some(edits.saturating_add(1)));
+    let mut passed = 0;
+    while let Some(page) = pages.try_next().await? {
+        for entry in page.entries {
+            if passed == edits {
+                return Ok(entry);
+            }
+            if entry.kind == EntryKind::Edits {
+                passed += 1;
+            }
         }
     }
+    Err(CliError::usage(
+        format!("the spreadsheet has only {}", count(passed, "edit", "edits")),
+        "the first state is at position 0.0; `cellar history` lists the positions",
+    ))
 }
 
 /// Like [`At::find_and_print`] for an optional argument.
@@ -166,11 +248,7 @@ pub(super) async fn find_start(
     output: &Output,
 ) -> Result<Option<FoundPosition>, CliError> {
     match find_optional(at, spreadsheet, output).await {
-        Err(CliError::Client(Advised(ClientError::Problem { problem, .. })))
-            if problem.kind == ProblemKind::UnknownPosition =>
-        {
-            Ok(None)
-        }
+        Err(CliError::BeforeCreation { .. }) => Ok(None),
         found => found,
     }
 }
@@ -187,8 +265,10 @@ fn add_span(now: SystemTime, span: Span) -> Option<u64> {
 impl FoundTime {
     fn note(&self) -> String {
         let Self { given, time, position, created_s } = self;
-        let given = if given == time { String::new() } else { format!("{} is ", escape(given)) };
         let created = format_utc(*created_s);
+        let is_same = given == time || *time == created;
+        let time = if is_same { String::new() } else { format!(" is {time}") };
+        let given = escape(given);
         format!("{given}{time}: position {position}, written at {created}.")
     }
 }
@@ -220,11 +300,18 @@ mod tests {
 
     fn time_of(text: &str) -> String {
         let now = UNIX_EPOCH + Duration::from_secs(NOW_S);
-        text.parse::<At>().unwrap().at_now(now).unwrap().to_string()
+        let at = text.parse::<At>().unwrap();
+        match at.meaning {
+            Meaning::Absolute(absolute) => absolute.to_string(),
+            Meaning::FromNow(span) => format_utc(at.before(now, span).unwrap()),
+            Meaning::EditsAgo(edits) => format!("{edits} edits ago"),
+        }
     }
 
     #[test]
     fn takes_positions_and_times() {
+        let most = format!("{MAX_EDITS_AGO} edits ago");
+        let most = most.as_str();
         for (text, meaning) in [
             ("0.42", "0.42"),
             ("2026-11-24T00:14Z", "2026-11-24T00:14:00Z"),
@@ -238,6 +325,13 @@ mod tests {
             ("1 week ago", "2026-11-17T00:14:00Z"),
             ("1 month ago", "2026-10-24T00:14:00Z"),
             ("2 years ago", "2024-11-24T00:14:00Z"),
+            ("an hour ago", "2026-11-23T23:14:00Z"),
+            ("A minute ago", "2026-11-24T00:13:00Z"),
+            ("now", "0 edits ago"),
+            ("Latest", "0 edits ago"),
+            ("an edit ago", "1 edits ago"),
+            ("3 edits ago", "3 edits ago"),
+            (most, most),
         ] {
             assert_eq!(time_of(text), meaning, "{text}");
         }
@@ -245,11 +339,16 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_with_a_text() {
+        let form_of_today = format!("write a time of today as {}T09:30Z", today());
+        let too_many = format!("{} edits ago", MAX_EDITS_AGO + 1);
         for (text, why) in [
             ("2 hours", "write `2 hours ago`"),
             ("2026-11-24", "is a day"),
             ("2026-11-24T00:14", "append Z for UTC"),
             ("tomorrow", "such as `2 hours ago`"),
+            ("9am", form_of_today.as_str()),
+            (too_many.as_str(), "is not a number of edits"),
+            ("-1 edits ago", "is not a number of edits"),
             ("", "such as `2 hours ago`"),
             ("0.", "such as 0.42"),
         ] {
@@ -258,7 +357,8 @@ mod tests {
         }
         let too_old = "100 years ago".parse::<At>().unwrap();
         let now = UNIX_EPOCH + Duration::from_secs(NOW_S);
-        assert!(matches!(too_old.at_now(now), Err(CliError::Usage { .. })));
+        let Meaning::FromNow(span) = too_old.meaning else { panic!("{too_old:?}") };
+        assert!(matches!(too_old.before(now, span), Err(CliError::Usage { .. })));
     }
 
     #[test]

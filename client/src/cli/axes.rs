@@ -9,7 +9,7 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use crate::describe::{SheetNames, describe_operations, inserted_count, row_number, span_name};
+use crate::describe::{describe_operations, inserted_count, row_number, span_name};
 
 pub(super) async fn edit_axis(
     context: &Context,
@@ -20,10 +20,9 @@ pub(super) async fn edit_axis(
     let change = AxisChange::parse(axis, &args.command)?;
     let editor = CommandEditor::open(context)?;
     let sheet_name = args.command.sheet_name();
-    let sheet = editor.sheet_number(sheet_name).await?;
+    let (sheet, names) = editor.sheet_and_names(output, sheet_name).await?;
     let operation = change.into_operation(axis, sheet);
     print_truncation_note(output, axis, &operation);
-    let names = SheetNames::of_argument(sheet, sheet_name);
     let description = describe_operations(std::iter::once(&operation), &names);
     editor.apply_and_print(output, operation, &description).await
 }

@@ -14,9 +14,10 @@ use super::args::{Command, Global};
 use super::destination::Destination;
 use super::error::CliError;
 use super::logins::{Login, Logins};
+use super::other_stack::check_nothing_lost;
 use super::output::{Output, count};
-use super::reference::SpreadsheetReference;
-use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_spreadsheet};
+use super::reference::{SPREADSHEET_VARIABLE, SpreadsheetReference, parse_spreadsheet_variable};
+use super::resolve::{NamedSpreadsheet, SearchOrder, USABLE_FIRST, find_opened, find_spreadsheet};
 use super::spreadsheet_link::SpreadsheetLink;
 use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
@@ -25,8 +26,6 @@ use crate::profile::{Profile, is_same_url};
 use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
 
-const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
-
 #[derive(Debug)]
 pub(super) struct Context {
     overrides: Overrides,
@@ -34,6 +33,8 @@ pub(super) struct Context {
     pub(super) directory: PathBuf,
     profile: Option<Profile>,
     login: Option<Login>,
+    /// The file of all logins.
+    logins: Option<PathBuf>,
     link_use: LinkUse,
     /// The spreadsheet of the option or the environment, once it was looked up.
     found: Option<NamedSpreadsheet>,
@@ -139,8 +140,9 @@ impl Context {
         };
         let overrides =
             Overrides { spreadsheet: global.spreadsheet, spreadsheet_variable, url, token };
+        let logins = surroundings.logins.map(Path::to_owned);
         let (found, client) = (None, OnceLock::new());
-        Ok(Self { overrides, directory, profile, login, link_use, found, client })
+        Ok(Self { overrides, directory, profile, login, logins, link_use, found, client })
     }
 
     /// Returns the profile if it belongs to the selected API URL.
@@ -218,7 +220,13 @@ impl Context {
         if command.uses_selected_spreadsheet()
             && let Some(reference) = self.selecting_reference().cloned()
         {
-            self.found = Some(self.find_in(&reference, command.search_order()).await?);
+            let found = match self.find_in(&reference, command.search_order()).await {
+                Err(error) if error.is_offline() && matches!(command, Command::Edit(_)) => {
+                    find_opened(&self.client()?, &self.directory, &reference, error)?
+                }
+                found => found?,
+            };
+            self.found = Some(found);
         }
         Ok(())
     }
@@ -267,6 +275,13 @@ impl Context {
             .or(shared_spreadsheet)
             .or(profile_spreadsheet)
             .ok_or(CliError::NoSpreadsheet)
+    }
+
+    /// Returns whether a command without `-s` uses this spreadsheet.
+    pub(super) fn is_current(&self, id: LogId) -> bool {
+        let is_overridden = self.overrides.url.is_some() || self.selecting_reference().is_some();
+        !is_overridden
+            || self.matching_profile().is_some_and(|profile| profile.spreadsheet == Some(id))
     }
 
     /// Describes the selected spreadsheet and its stack.
@@ -371,16 +386,20 @@ impl Context {
         self.profile.is_some() && self.matching_profile().is_none()
     }
 
-    /// Fails if [`Context::select`] would not change the profile.
-    pub(super) fn check_selectable(&self) -> Result<(), CliError> {
-        if !self.is_profile_of_another_url() {
-            return Ok(());
+    /// Fails if something would be lost when [`Context::leave_other_stack`] drops the profile.
+    pub(super) fn check_other_stack_can_be_left(&self) -> Result<(), CliError> {
+        match &self.profile {
+            Some(profile) if self.is_profile_of_another_url() => {
+                check_nothing_lost(&self.directory, profile, self.logins.as_deref())
+            }
+            _ => Ok(()),
         }
-        let path = Profile::path(&self.directory);
-        Err(CliError::usage(
-            format!("{} belongs to another URL; nothing was selected", path.display()),
-            "pass the link to each command with -s 'LINK', or run `cellar use` in another folder",
-        ))
+    }
+
+    /// Lets [`Context::select`] replace a profile of another URL. Returns that URL.
+    pub(super) fn leave_other_stack(&mut self) -> Option<String> {
+        let is_other = self.is_profile_of_another_url();
+        self.profile.take_if(|_| is_other).map(|profile| profile.url)
     }
 
     /// If the profile belongs to another URL, prints a note instead of changing it. The link with
@@ -468,17 +487,6 @@ fn check_same_stack(url: &str, link: &SpreadsheetLink) -> Result<(), CliError> {
         format!("the link belongs to {}, but the command uses {}", escape(&link.url), escape(url)),
         "omit --url and unset CELLAR_URL, or name a spreadsheet of that stack",
     ))
-}
-
-fn parse_spreadsheet_variable(text: &str) -> Result<SpreadsheetReference, CliError> {
-    text.parse::<SpreadsheetReference>().map_err(|error| {
-        CliError::usage(
-            format!("{SPREADSHEET_VARIABLE} names no spreadsheet: {error}"),
-            format!(
-                "unset {SPREADSHEET_VARIABLE}, or set it to a name or id that `cellar list` prints"
-            ),
-        )
-    })
 }
 
 #[cfg(test)]

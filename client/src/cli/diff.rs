@@ -13,7 +13,7 @@ use super::at::{At, find_optional, print_json_with_times};
 use super::axes::list_spans;
 use super::context::Context;
 use super::error::CliError;
-use super::output::Output;
+use super::output::{Output, count};
 use super::reference::SpreadsheetReference;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::text::{escape, escape_shortened};
@@ -25,15 +25,16 @@ pub(super) async fn show_differences(
     output: &Output,
     args: args::Diff,
 ) -> Result<u8, CliError> {
+    let cells = if args.cells { ListedCells::All } else { ListedCells::OfKeptSheets };
     match (&args.from, args.to.as_ref()) {
-        (DiffSide::At(from), None) => compare_positions(context, output, from, None).await,
+        (DiffSide::At(from), None) => compare_positions(context, output, from, None, cells).await,
         (DiffSide::At(from), Some(DiffSide::At(to))) => {
-            compare_positions(context, output, from, Some(to)).await
+            compare_positions(context, output, from, Some(to), cells).await
         }
         (
             DiffSide::Spreadsheet { reference: from, .. },
             Some(DiffSide::Spreadsheet { reference: to, .. }),
-        ) => compare_spreadsheets(context, output, from, to).await,
+        ) => compare_spreadsheets(context, output, from, to, cells).await,
         (DiffSide::Spreadsheet { not_a_position, .. }, _)
         | (_, Some(DiffSide::Spreadsheet { not_a_position, .. })) => Err(CliError::usage(
             not_a_position.as_str(),
@@ -47,6 +48,7 @@ async fn compare_positions(
     output: &Output,
     from: &At,
     to: Option<&At>,
+    cells: ListedCells,
 ) -> Result<u8, CliError> {
     let spreadsheet = context.spreadsheet()?;
     let from = from.find_and_print(&spreadsheet, output).await?;
@@ -57,7 +59,7 @@ async fn compare_positions(
     };
     let diff = spreadsheet.diff(from.position, later_position).await?;
     print_json_with_times(output, &diff, [Some(&from), to.as_ref()])?;
-    output.print_lines(diff_lines(&diff))?;
+    print_diff(output, &diff, cells)?;
     context.print_unsent_note(&spreadsheet, output);
     Ok(exit_code(output, &diff, || format!("{} and {}", diff.from, diff.to)))
 }
@@ -76,6 +78,7 @@ async fn compare_spreadsheets(
     output: &Output,
     from: &SpreadsheetReference,
     to: &SpreadsheetReference,
+    cells: ListedCells,
 ) -> Result<u8, CliError> {
     let client = context.client()?;
     let from = client.spreadsheet(context.find(from).await?.id);
@@ -85,7 +88,7 @@ async fn compare_spreadsheets(
     let diff = from.diff_with(from_position, to.id(), to_position).await?;
     let (from_spreadsheet, to_spreadsheet) = (from.id(), to.id());
     output.print_json(&DiffOfSpreadsheets { from_spreadsheet, to_spreadsheet, diff: &diff })?;
-    output.print_lines(diff_lines(&diff))?;
+    print_diff(output, &diff, cells)?;
     context.print_unsent_note(&from, output);
     context.print_unsent_note(&to, output);
     let describe =
@@ -101,14 +104,40 @@ fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> Strin
     EXIT_DIFFERENCES
 }
 
-fn diff_lines(diff: &DiffReply) -> Vec<String> {
+/// Whose cells are listed. Those of an added or deleted sheet may be very many, and all of them have
+/// changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListedCells {
+    OfKeptSheets,
+    All,
+}
+
+pub(super) fn print_diff(
+    output: &Output,
+    diff: &DiffReply,
+    cells: ListedCells,
+) -> Result<(), CliError> {
+    output.print_lines(diff_lines(diff, cells))?;
+    let is_counted = |sheet: &SheetDiff| is_only_counted(sheet, cells) && cell_count(sheet) > 0;
+    if diff.sheets.iter().any(is_counted) {
+        output.print_note("List the cells of added and deleted sheets with --cells.");
+    }
+    Ok(())
+}
+
+fn diff_lines(diff: &DiffReply, cells: ListedCells) -> Vec<String> {
+    let sheets = diff.sheets.iter().flat_map(|sheet| sheet_lines(sheet, cells));
     let names = diff.names.iter().map(name_line);
-    diff.sheets
-        .iter()
-        .flat_map(sheet_lines)
-        .chain(names)
-        .chain(diff.order.iter().map(order_line))
-        .collect()
+    sheets.chain(names).chain(diff.order.iter().map(order_line)).collect()
+}
+
+fn is_only_counted(sheet: &SheetDiff, cells: ListedCells) -> bool {
+    let is_whole = matches!(sheet.change, SheetChange::Added | SheetChange::Deleted);
+    is_whole && cells == ListedCells::OfKeptSheets
+}
+
+fn cell_count(sheet: &SheetDiff) -> usize {
+    sheet.cells.len() + sheet.deleted_cells.len()
 }
 
 fn order_line(order: &OrderDiff) -> String {
@@ -126,14 +155,18 @@ fn name_line(diff: &NameDiff) -> String {
     format!("name {}: {} -> {}", escape(&diff.name), style(before).red(), style(after).green())
 }
 
-fn sheet_lines(sheet: &SheetDiff) -> Vec<String> {
+fn sheet_lines(sheet: &SheetDiff, cells: ListedCells) -> Vec<String> {
     let change_note = match sheet.change {
         SheetChange::Added => "   sheet added",
         SheetChange::Deleted => "   sheet deleted",
         SheetChange::Renamed => "   sheet renamed",
         SheetChange::Kept => "",
     };
-    let mut lines = vec![format!("{}{change_note}", style(escape(&sheet.name)).bold())];
+    let title = format!("{}{change_note}", style(escape(&sheet.name)).bold());
+    if is_only_counted(sheet, cells) {
+        return vec![format!("{title} ({})", count(cell_count(sheet), "cell", "cells"))];
+    }
+    let mut lines = vec![title];
     lines.extend(axis_lines(Axis::Rows, "rows", &sheet.rows));
     lines.extend(axis_lines(Axis::Columns, "columns", &sheet.columns));
     if sheet.formats_changed {
@@ -241,12 +274,13 @@ mod tests {
         let list = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let (before, after) = (list(["Costs\u{1b}", "B"]), list(["B", "Costs\u{1b}"]));
         let order = Some(OrderDiff { before, after });
-        let diff = DiffReply { from, to, sheets, names, order, spans_truncated, next };
+        let mut diff = DiffReply { from, to, sheets, names, order, spans_truncated, next };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
-        let plain: Vec<String> = diff_lines(&diff)
-            .iter()
-            .map(|line| console::strip_ansi_codes(line).into_owned())
-            .collect();
+        let plain_lines = |diff: &DiffReply, cells| -> Vec<String> {
+            let lines = diff_lines(diff, cells);
+            lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect()
+        };
+        let plain = plain_lines(&diff, ListedCells::OfKeptSheets);
         let expected = [
             "Costs\\u{1b}   sheet renamed",
             "  rows inserted: 3:4",
@@ -262,5 +296,11 @@ mod tests {
             "order of sheets: Costs\\u{1b}, B -> B, Costs\\u{1b}",
         ];
         assert_eq!(plain, expected);
+        assert_eq!(plain_lines(&diff, ListedCells::All), expected);
+        diff.sheets[0].change = SheetChange::Deleted;
+        let counted = plain_lines(&diff, ListedCells::OfKeptSheets);
+        assert_eq!(counted[0], "Costs\\u{1b}   sheet deleted (4 cells)");
+        assert_eq!(counted[1..], expected[9..]);
+        assert_eq!(plain_lines(&diff, ListedCells::All)[1..], expected[1..]);
     }
 }

@@ -37,6 +37,26 @@ impl CommandEditor {
         Ok(self.editor.sheet(name).await?)
     }
 
+    /// Like [`CommandEditor::sheet_number`], and returns the names for the description of an edit. The
+    /// sheet is named if the user has named it, or if there are several.
+    pub(super) async fn sheet_and_names(
+        &self,
+        output: &Output,
+        name: Option<&str>,
+    ) -> Result<(SheetId, SheetNames), CliError> {
+        if let Some(name) = name {
+            let sheet = self.sheet_number(Some(name)).await?;
+            return Ok((sheet, SheetNames::of_argument(sheet, name)));
+        }
+        let sheet = self.sheet_number(None).await?;
+        if output.json || self.editor.has_one_sheet()? {
+            return Ok((sheet, SheetNames::default()));
+        }
+        // If the sheets cannot be read, the edit is sent or kept nevertheless.
+        let names = self.list_sheets().await.as_ref().map(SheetNames::from).unwrap_or_default();
+        Ok((sheet, names))
+    }
+
     pub(super) async fn list_sheets(&self) -> Result<SheetsReply, CliError> {
         Ok(self.editor.sheets().await?)
     }

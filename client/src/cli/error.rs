@@ -9,6 +9,7 @@ use miette::Diagnostic;
 
 use super::advice::Advised;
 use super::output::{count, grouped};
+use super::resolve::MIN_ID_PREFIX_CHARACTERS;
 use super::{EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
 use crate::editor::EditorError;
@@ -78,7 +79,10 @@ pub(super) enum CliError {
         )
     )]
     NoSpreadsheet,
-    #[error("no spreadsheet is named `{text}`, and no id begins like this")]
+    #[error("no spreadsheet is named `{text}`, and {}", match is_short_id {
+        true => format!("the beginning of an id needs at least {MIN_ID_PREFIX_CHARACTERS} characters"),
+        false => "no id begins like this".to_owned(),
+    })]
     #[diagnostic(
         code(cellar::unknown_spreadsheet),
         help(
@@ -89,6 +93,8 @@ pub(super) enum CliError {
     )]
     UnknownSpreadsheet {
         text: String,
+        /// Whether the text may be the beginning of an id, but is too short.
+        is_short_id: bool,
         /// Names that contain the text or differ from it in few letters.
         similar: Vec<String>,
     },
@@ -110,6 +116,14 @@ pub(super) enum CliError {
         help("add another sheet first with `cellar sheets add NAME`")
     )]
     LastSheet { name: String },
+    #[error("{source}")]
+    #[diagnostic(
+        code(cellar::no_position),
+        help(
+            "the first state is at position 0.0, as in `--at 0.0`; `cellar history` lists all positions with their times"
+        )
+    )]
+    BeforeCreation { source: Advised<ClientError> },
     #[error("you have no edit to undo")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
@@ -211,6 +225,17 @@ pub(super) enum CliError {
         )
     )]
     NeverOpened { source: Box<LiveError> },
+    #[error("{source}, and no spreadsheet that was opened in this folder is named `{text}`")]
+    #[diagnostic(
+        code(cellar::never_opened),
+        help("offline, name it by its id: {}", describe_opened(opened))
+    )]
+    UnknownOffline {
+        text: String,
+        /// Ids, with names if they are known.
+        opened: Vec<String>,
+        source: Box<CliError>,
+    },
     #[error("dependencies of the API are unavailable: {unavailable}")]
     #[diagnostic(
         code(cellar::unhealthy),
@@ -220,6 +245,13 @@ pub(super) enum CliError {
     #[error("cannot write the output: {source}")]
     #[diagnostic(code(cellar::output))]
     Output { source: io::Error },
+}
+
+fn describe_opened(opened: &[String]) -> String {
+    if opened.is_empty() {
+        return "cellar edit -s ID. None was opened with `cellar edit` in this folder".to_owned();
+    }
+    format!("cellar edit -s ID. Opened in this folder: {}", opened.join(", "))
 }
 
 fn describe_similar(similar: &[String]) -> String {
@@ -293,7 +325,9 @@ impl CliError {
         match self {
             Self::Client(Advised(error)) => error.is_offline(),
             Self::Live(Advised(error)) => error.is_offline(),
-            Self::NeverOpened { .. } | Self::WaitingOffline { .. } => true,
+            Self::NeverOpened { .. }
+            | Self::UnknownOffline { .. }
+            | Self::WaitingOffline { .. } => true,
             Self::Editor(Advised(
                 EditorError::Client(source) | EditorError::Waiting { source, .. },
             )) => source.is_offline(),

@@ -6,13 +6,14 @@ use cellar_api::wire::{CellAt, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Rectangle, parse_column};
 use cellar_sheet::cell::general_of_15_digits;
-use cellar_sheet::condition::Conditions;
+use cellar_sheet::condition::{Condition, Conditions};
 use serde::Serialize;
 
 use super::args;
 use super::at::{FoundPosition, find_optional, print_json_with_times};
 use super::context::Context;
 use super::edit::choose_sheet_name;
+use super::empty_columns::print_empty_columns;
 use super::error::CliError;
 use super::formula_notes::print_notes_of_cells;
 use super::get::{check_table_cells, clip_to_extent, range_text};
@@ -42,20 +43,25 @@ pub(super) async fn print_rows(
         min_position: context.seen_position(&spreadsheet),
     };
     if args.count || !args.sums.is_empty() {
-        let totals = read_totals(&spreadsheet, query, args).await?;
+        let totals = read_totals(&spreadsheet, query.clone(), args).await?;
         print_totals(output, args, &totals, at.as_ref())?;
         if totals.rows == 0 {
             print_notes_on_no_rows(output, &args.conditions);
         }
         print_stale_cells(output, totals.all_stale_cells(&args.conditions));
+        let columns = totals.columns_in_doubt(&query.conditions);
+        let at = Some(totals.position);
+        print_empty_columns(output, &spreadsheet, &query, at, columns).await;
         return Ok(());
     }
-    let rows = read_rows(context, &spreadsheet, query, args.limit).await?;
+    let rows = read_rows(context, &spreadsheet, query.clone(), args.limit).await?;
     print_json_with_times(output, &rows, [at.as_ref()])?;
     if rows.numbers.is_empty() {
         let absence = "No row fulfils the conditions.".to_owned();
         output.print_line(mark_if_stale(absence, rows.stale_cells))?;
         print_notes_on_no_rows(output, &args.conditions);
+        let columns = columns_of(&query.conditions);
+        print_empty_columns(output, &spreadsheet, &query, rows.position, columns).await;
     } else if !output.json {
         let columns: BTreeSet<u32> = rows.cells.iter().map(|cell| cell.column).collect();
         let table_cells = columns.len().saturating_mul(rows.numbers.len());
@@ -92,6 +98,12 @@ fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, CliErr
     }
 }
 
+fn columns_of(conditions: &str) -> BTreeSet<u32> {
+    let conditions = conditions.parse::<Conditions>();
+    let columns = conditions.iter().flat_map(Conditions::list).map(Condition::column);
+    columns.collect()
+}
+
 /// Without conditions, all rows of the used range count.
 #[derive(Debug)]
 struct Totals {
@@ -101,6 +113,17 @@ struct Totals {
     stale_cells: u64,
     /// One for each `--sum`.
     sums: Vec<ColumnSum>,
+}
+
+impl Totals {
+    /// Returns the columns that may have a name which the user took for a header: those of sums without
+    /// numbers and, if no row fulfils the conditions, those of conditions.
+    fn columns_in_doubt(&self, conditions: &str) -> BTreeSet<u32> {
+        let mut columns = if self.rows == 0 { columns_of(conditions) } else { BTreeSet::new() };
+        let empty_sums = self.sums.iter().filter(|sum| sum.numbers == 0);
+        columns.extend(empty_sums.filter_map(|sum| parse_column(&sum.column)));
+        columns
+    }
 }
 
 #[derive(Debug, Serialize)]

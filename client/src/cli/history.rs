@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use cellar_api::wire::{EntryKind, EntryView, MergedView, MutationView};
 use cellar_base::count::count;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
@@ -13,9 +15,12 @@ use super::edit::read_sheet_names_before;
 use super::error::CliError;
 use super::output::{Output, format_rows};
 use crate::Spreadsheet;
-use crate::describe::{SheetNames, describe_operations, needs_sheet_names};
+use crate::describe::{SheetNames, describe_operations, join_first, needs_sheet_names};
 use crate::text::escape;
 use cellar_api::time::format_utc;
+
+/// Maximum number of authors to remember for a message.
+const MAX_AUTHORS: usize = 100;
 
 pub(super) async fn show_history(
     context: &Context,
@@ -49,7 +54,7 @@ pub(super) async fn show_history(
         let is_shown = |entry: &EntryView| history.filter.is_by_author(entry);
         output.print_lines(format_entries(&history.entries, names, is_shown))?;
         if shown_entries.is_empty() {
-            output.print_note(describe_no_entries(&history.filter));
+            output.print_note(describe_no_entries(&history.filter, &history.other_authors));
         }
     }
     context.print_unsent_note(&spreadsheet, output);
@@ -61,15 +66,15 @@ pub(super) async fn show_history(
     Ok(())
 }
 
-fn describe_no_entries(filter: &HistoryFilter) -> String {
+fn describe_no_entries(filter: &HistoryFilter, other_authors: &BTreeSet<String>) -> String {
     let since = filter.since.map(|since| format!(" after {since}")).unwrap_or_default();
-    match &filter.author {
-        Some(author) => format!(
-            "No edits by {}{since}. `cellar history` names the authors of all edits.",
-            escape(author)
-        ),
-        None => format!("No edits{since}."),
-    }
+    let Some(author) = &filter.author else { return format!("No edits{since}.") };
+    let authors = other_authors.iter().map(|author| escape(author));
+    let others = match other_authors.len() {
+        0 => String::new(),
+        count => format!(" The authors are: {}.", join_first(authors, count)),
+    };
+    format!("No edits by {}{since}.{others}", escape(author))
 }
 
 /// Which entries or changes are shown.
@@ -83,7 +88,9 @@ pub(super) struct HistoryFilter {
 
 impl HistoryFilter {
     fn is_by_author(&self, entry: &EntryView) -> bool {
-        self.author.is_none() || entry.author == self.author
+        let Some(author) = &self.author else { return true };
+        let entry_author = entry.author.as_ref().map(|author| author.to_lowercase());
+        entry_author == Some(author.to_lowercase())
     }
 }
 
@@ -92,6 +99,8 @@ struct NewestEntries {
     /// Entries, newest first. Includes entries by other authors that change the names of sheets.
     entries: Vec<EntryView>,
     shown_count: usize,
+    /// Authors of edits that are not shown.
+    other_authors: BTreeSet<String>,
     /// Position of the newest displayed entry that is older than `entries`, or `None` if there is
     /// none.
     next: Option<Position>,
@@ -123,7 +132,14 @@ async fn fetch_newest_entries(
 
 impl NewestEntries {
     fn new(filter: HistoryFilter) -> Self {
-        Self { filter, entries: Vec::new(), shown_count: 0, next: None, has_ended: false }
+        Self {
+            filter,
+            entries: Vec::new(),
+            shown_count: 0,
+            other_authors: BTreeSet::new(),
+            next: None,
+            has_ended: false,
+        }
     }
 
     /// If an entry does not fit, stores its position in `next` and ignores the rest of the page.
@@ -135,6 +151,9 @@ impl NewestEntries {
                 return;
             }
             if !self.filter.is_by_author(&entry) {
+                if entry.kind == EntryKind::Edits && self.other_authors.len() < MAX_AUTHORS {
+                    self.other_authors.extend(entry.author.clone());
+                }
                 if changes_sheet_names(&entry) {
                     self.entries.push(entry);
                 }
@@ -245,7 +264,7 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
         names.record_added(operation);
     }
     for mutation in &entry.mutations {
-        names.record_recovered(mutation);
+        names.record_recovered(&mutation.op, mutation.committed_operations());
     }
     let authored_description = describe_operations(authored, names);
     let committed_description = describe_operations(committed.iter().copied(), names);
@@ -401,5 +420,21 @@ mod tests {
         assert_eq!(kept(2, Some("a")), (vec![5, 3], true));
         assert_eq!(kept(3, None), (vec![5, 4], true));
         assert_eq!(kept(0, Some("b")), (vec![4], false));
+        assert_eq!(kept(0, Some("B")), (vec![4], false), "case does not matter");
+    }
+
+    #[test]
+    fn the_authors_are_named_if_an_author_is_unknown() {
+        let no_entries = |count: usize| {
+            let author = Some("Bob".to_owned());
+            let mut newest = NewestEntries::new(HistoryFilter { since: None, author, limit: 9 });
+            let by = |number: usize| entry(1, EntryKind::Edits, &format!("author {number:03}"));
+            newest.add_page((0..count).map(by).collect());
+            assert_eq!(newest.other_authors.len(), count.min(MAX_AUTHORS));
+            describe_no_entries(&newest.filter, &newest.other_authors)
+        };
+        assert_eq!(no_entries(0), "No edits by Bob.");
+        assert_eq!(no_entries(2), "No edits by Bob. The authors are: author 000, author 001.");
+        assert_eq!(no_entries(MAX_AUTHORS), no_entries(MAX_AUTHORS + 1));
     }
 }

@@ -113,8 +113,10 @@ fn print_profile_note(output: &Output, url: &str) -> Result<(), CliError> {
     let path = Profile::path(&folder);
     let path = path.display();
     if !is_same_url(&profile.url, url) {
-        output
-            .print_note(format!("In this folder, {path} selects another stack: pass --url {url}"));
+        let other = escape(&profile.url);
+        output.print_note(format!(
+            "In this folder, {path} selects another stack, {other}. Use this one here: cellar use --url {url} NAME"
+        ));
     } else if profile.token.is_some() {
         output.print_note(format!(
             "In this folder, commands use the token in {path} instead: delete it there to use yours"

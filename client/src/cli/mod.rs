@@ -13,6 +13,7 @@ mod create;
 mod destination;
 mod diff;
 mod edit;
+mod empty_columns;
 mod error;
 mod export;
 mod feed;
@@ -33,6 +34,7 @@ mod login;
 mod logins;
 mod merge;
 mod names;
+mod other_stack;
 mod output;
 mod ranges;
 mod reference;
@@ -101,7 +103,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let matches = Cli::grouped().try_get_matches_from(arguments);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return print_parse_error(&with_range_tip(error), wants_json),
+        Err(error) => return print_parse_error(&with_tip(error), wants_json),
     };
     let Global { json, cost, .. } = cli.global;
     let (result, costs) = execute(cli);
@@ -119,14 +121,23 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     exit_code
 }
 
-/// A name of a sheet is often passed as a range.
-fn with_range_tip(mut error: clap::Error) -> clap::Error {
-    if error.kind() == ErrorKind::ValueValidation && error.to_string().contains("is not a range") {
-        let tip = "name a sheet with --sheet NAME, or with the range: NAME!A1:C10";
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    if let Some(tip) = tip_for(error.kind(), &error.to_string()) {
         let tip = ContextValue::StyledStrs(vec![tip.into()]);
         error.insert(ContextKind::Suggested, tip);
     }
     error
+}
+
+/// A name of a sheet is often passed as a range, and a status as an option.
+fn tip_for(kind: ErrorKind, message: &str) -> Option<String> {
+    if kind == ErrorKind::ValueValidation && message.contains("is not a range") {
+        return Some("name a sheet with --sheet NAME, or with the range: NAME!A1:C10".to_owned());
+    }
+    let status = ["archived", "deleted"].into_iter().find(|status| {
+        kind == ErrorKind::UnknownArgument && message.contains(&format!("'--{status}'"))
+    })?;
+    Some(format!("list the spreadsheets of this status with: cellar list --status {status}"))
 }
 
 /// Prints an error of clap, which reports the texts of `--help` and `--version` as errors as well.

@@ -27,8 +27,7 @@ pub(super) async fn clear_ranges(
     }
     let cells_to_clear = CellsToClear::of_ranges(&args.ranges)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
-    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
+    let (sheet, names) = editor.sheet_and_names(output, sheet_name.as_deref()).await?;
     let name_range = |range: &Range| range_name(range, sheet, &names);
     let range_names: Vec<String> = args.ranges.iter().map(name_range).collect();
     let description = format!("{} cleared", range_names.join(", "));
@@ -99,8 +98,7 @@ pub(super) async fn format_range(
 ) -> Result<(), CliError> {
     let sheet_name = choose_sheet_name(args.sheet, Some(&args.range))?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
-    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
+    let (sheet, names) = editor.sheet_and_names(output, sheet_name.as_deref()).await?;
     let range = range_name(&args.range, sheet, &names);
     let description = format!("{range} formatted as {}", escape(&args.format));
     let (rows, columns) = rectangle_spans(args.range.rectangle);

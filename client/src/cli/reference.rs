@@ -6,7 +6,10 @@ use std::str::FromStr;
 use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::{BadName, Name};
 
+use super::error::CliError;
 use super::spreadsheet_link::{BadSpreadsheetLink, SpreadsheetLink};
+
+pub(super) const SPREADSHEET_VARIABLE: &str = "CELLAR_SPREADSHEET";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SpreadsheetReference {
@@ -55,6 +58,17 @@ impl FromStr for SpreadsheetReference {
             Err(_) => Ok(Self::Text(Name::new(text)?.to_string())),
         }
     }
+}
+
+pub(super) fn parse_spreadsheet_variable(text: &str) -> Result<SpreadsheetReference, CliError> {
+    text.parse::<SpreadsheetReference>().map_err(|error| {
+        CliError::usage(
+            format!("{SPREADSHEET_VARIABLE} names no spreadsheet: {error}"),
+            format!(
+                "unset {SPREADSHEET_VARIABLE}, or set it to a name or id that `cellar list` prints"
+            ),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Looks up a spreadsheet in the caller's spreadsheet list by its name or a prefix of its id.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cellar_api::wire::{SpreadsheetStatus, SpreadsheetView};
@@ -8,12 +9,14 @@ use futures_util::future::try_join_all;
 
 use super::error::CliError;
 use super::list::{display_name, format_candidates};
+use super::reference::SpreadsheetReference;
+use crate::live::{LiveSheet, OpenedSpreadsheet};
 use crate::text::escape;
 use crate::{Client, ClientError, SpreadsheetsQuery};
 
 /// Minimum length of an id prefix, in characters. It prevents short names from matching ids by
 /// accident.
-const MIN_ID_PREFIX_CHARACTERS: usize = 4;
+pub(super) const MIN_ID_PREFIX_CHARACTERS: usize = 4;
 const MAX_LISTED_CANDIDATES: usize = 10;
 /// Maximum time until a new spreadsheet appears in the list.
 const LIST_DELAY: Duration = Duration::from_secs(3);
@@ -61,7 +64,8 @@ pub(super) async fn find_spreadsheet(
             }
         }
         if started.elapsed() >= LIST_DELAY {
-            return Err(CliError::UnknownSpreadsheet { text: escape(text), similar });
+            let is_short_id = is_too_short_for_id(text);
+            return Err(CliError::UnknownSpreadsheet { text: escape(text), is_short_id, similar });
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
@@ -77,17 +81,55 @@ async fn list_spreadsheets(
     Ok(try_join_all(lists).await?.into_iter().flatten().collect())
 }
 
+/// Whether `text` may be the beginning of an id, but is too short.
+fn is_too_short_for_id(text: &str) -> bool {
+    text.chars().count() < MIN_ID_PREFIX_CHARACTERS
+        && text.chars().all(|character| character.is_ascii_hexdigit())
+}
+
+/// Finds a spreadsheet among those that were opened with `cellar edit` in this folder.
+///
+/// # Errors
+/// Returns an error that contains `offline` if none of them or more than one matches.
+pub(super) fn find_opened(
+    client: &Client,
+    directory: &Path,
+    reference: &SpreadsheetReference,
+    offline: CliError,
+) -> Result<NamedSpreadsheet, CliError> {
+    let SpreadsheetReference::Text(text) = reference else { return Err(offline) };
+    let opened = LiveSheet::list_opened(client, directory);
+    let is_match = |opened: &&OpenedSpreadsheet| {
+        matches_text(opened.name.as_deref().unwrap_or_default(), opened.id, text)
+    };
+    match opened.iter().filter(is_match).collect::<Vec<_>>().as_slice() {
+        [OpenedSpreadsheet { id, name }] => Ok(NamedSpreadsheet { id: *id, name: name.clone() }),
+        _ => Err(CliError::UnknownOffline {
+            text: escape(text),
+            opened: opened.iter().map(describe_opened).collect(),
+            source: Box::new(offline),
+        }),
+    }
+}
+
+fn describe_opened(opened: &OpenedSpreadsheet) -> String {
+    match &opened.name {
+        Some(name) => format!("{} ({})", opened.id, escape(name)),
+        None => opened.id.to_string(),
+    }
+}
+
 /// Returns the spreadsheets whose name is `text` or whose id starts with it. A matching name takes
 /// no precedence over a matching id. Otherwise, anyone could share a spreadsheet whose name is a
 /// prefix of another spreadsheet's id and receive edits intended for that spreadsheet.
 fn matches<'a>(spreadsheets: &'a [SpreadsheetView], text: &str) -> Vec<&'a SpreadsheetView> {
+    spreadsheets.iter().filter(|view| matches_text(&view.name, view.id, text)).collect()
+}
+
+fn matches_text(name: &str, id: LogId, text: &str) -> bool {
     let lowercase = text.to_lowercase();
     let is_prefix = lowercase.chars().count() >= MIN_ID_PREFIX_CHARACTERS;
-    let matches_text = |view: &&SpreadsheetView| {
-        view.name.to_lowercase() == lowercase
-            || (is_prefix && view.id.to_string().starts_with(&lowercase))
-    };
-    spreadsheets.iter().filter(matches_text).collect()
+    name.to_lowercase() == lowercase || (is_prefix && id.to_string().starts_with(&lowercase))
 }
 
 fn similar_names(spreadsheets: &[SpreadsheetView], text: &str) -> Vec<String> {
@@ -172,6 +214,8 @@ mod tests {
         let prefix = |length: usize| found("0000000000".split_at(length).0);
         assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS), [4]);
         assert_eq!(prefix(MIN_ID_PREFIX_CHARACTERS - 1), [0; 0]);
+        assert!(is_too_short_for_id("0b8") && is_too_short_for_id("A"));
+        assert!(!is_too_short_for_id("0b8f") && !is_too_short_for_id("Bob"));
     }
 
     #[test]

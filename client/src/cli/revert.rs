@@ -1,3 +1,4 @@
+use cellar_api::wire::DiffReply;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, RejectionReason, Revert, Span};
@@ -6,6 +7,7 @@ use super::advice::Advised;
 use super::args;
 use super::at::{FoundPosition, print_json_with_times, with_times};
 use super::context::Context;
+use super::diff::{ListedCells, print_diff};
 use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
@@ -35,6 +37,9 @@ pub(super) async fn revert_to_position(
     } else {
         RevertedPart::whole(position)
     };
+    if args.dry_run {
+        return print_revertible(context, output, &editor, &to, &part).await;
+    }
     let applied = match editor.send(output, Operation::Revert(part.revert)).await {
         Ok(applied) => applied,
         Err(error) => {
@@ -62,6 +67,37 @@ pub(super) async fn revert_to_position(
     Ok(())
 }
 
+/// Prints the changes since the position in the part to revert.
+async fn print_revertible(
+    context: &Context,
+    output: &Output,
+    editor: &CommandEditor,
+    to: &FoundPosition,
+    part: &RevertedPart,
+) -> Result<(), CliError> {
+    let spreadsheet = &editor.spreadsheet;
+    let head = spreadsheet.head_at_or_after(context.seen_position(spreadsheet)).await?.head;
+    let mut diff = spreadsheet.diff(to.position, head).await?;
+    part.limit(&mut diff);
+    if diff.sheets.is_empty() && diff.names.is_empty() {
+        return print_nothing_to_revert(output, to, part);
+    }
+    let result = serde_json::json!({
+        "reverted_to": null,
+        "would_revert_to": to.position,
+        "sheet": part.sheet_name,
+        "range": part.range_text,
+        "changes": diff,
+    });
+    print_json_with_times(output, &result, [Some(to)])?;
+    print_diff(output, &diff, ListedCells::OfKeptSheets)?;
+    output.print_note(format!(
+        "These changes since {} would be reverted. Nothing was changed.",
+        to.position
+    ));
+    Ok(())
+}
+
 /// The part of the spreadsheet to revert.
 struct RevertedPart {
     revert: Revert,
@@ -69,11 +105,17 @@ struct RevertedPart {
     sheet_name: Option<String>,
     /// `None` if the revert is not limited to a range.
     range_text: Option<String>,
+    rectangle: Option<Rectangle>,
 }
 
 impl RevertedPart {
     fn whole(position: Position) -> Self {
-        Self { revert: Revert::whole(position), sheet_name: None, range_text: None }
+        Self {
+            revert: Revert::whole(position),
+            sheet_name: None,
+            range_text: None,
+            rectangle: None,
+        }
     }
 
     /// `name` is `None` for the first sheet. If the sheet was replaced since, `name` selects the
@@ -107,7 +149,23 @@ impl RevertedPart {
         let whole = Revert { sheet: Some(sheet.sheet), ..Revert::whole(position) };
         let revert = range.as_ref().map_or(whole, |range| limit_to(whole, range.rectangle));
         let range_text = range.as_ref().map(range_text);
-        Ok(Self { revert, sheet_name: Some(name), range_text })
+        let rectangle = range.map(|range| range.rectangle);
+        Ok(Self { revert, sheet_name: Some(name), range_text, rectangle })
+    }
+
+    /// Leaves only the changes in this part. Inserted and deleted rows and columns stay if a range is
+    /// reverted.
+    fn limit(&self, diff: &mut DiffReply) {
+        let Some(sheet) = self.revert.sheet else { return };
+        diff.names.clear();
+        diff.sheets.retain(|changed| changed.sheet == sheet);
+        let Some(rectangle) = self.rectangle else { return };
+        for changed in &mut diff.sheets {
+            changed.cells.retain(|cell| rectangle.contains(cell.row, cell.column));
+            changed.deleted_cells.clear();
+            (changed.rows, changed.columns) = Default::default();
+        }
+        diff.sheets.retain(|changed| !changed.cells.is_empty() || changed.formats_changed);
     }
 
     /// Returns an empty text for the whole spreadsheet.

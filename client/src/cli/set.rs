@@ -10,7 +10,7 @@ use super::edit::CommandEditor;
 use super::error::CliError;
 use super::formula_warnings::FormulaNames;
 use super::output::Output;
-use crate::describe::{SheetNames, describe_operations, join_first};
+use crate::describe::{describe_operations, join_first};
 use crate::editor::CellReference;
 
 const USAGE: &str =
@@ -32,11 +32,10 @@ pub(super) async fn set_cells(
     check_no_duplicates(&edits)?;
     let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
     let editor = CommandEditor::open(context)?;
-    let sheet = editor.sheet_number(sheet_name.as_deref()).await?;
+    let (sheet, names) = editor.sheet_and_names(output, sheet_name.as_deref()).await?;
     let operation_texts = if args.text { Vec::new() } else { texts_like_numbers(&edits) };
     let formula_names = FormulaNames::of(&edits);
     let operation = Operation::SetCells(SetCells { sheet, cells: edits });
-    let names = SheetNames::of_argument(sheet, sheet_name.as_deref());
     let description = describe_operations(std::iter::once(&operation), &names);
     editor.apply_and_print(output, operation, &description).await?;
     print_texts_note(output, &operation_texts);

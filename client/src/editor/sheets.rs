@@ -4,6 +4,8 @@ use cellar_api::{wire::ProblemKind, wire::SheetView, wire::SheetsReply};
 use cellar_sheet::operation::SheetId;
 
 use super::{Editor, EditorError};
+#[cfg(feature = "cli")]
+use crate::files::FileError;
 use crate::outbox::{OutboxState, new_client_id};
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
@@ -22,7 +24,10 @@ impl Editor {
             Ok(sheets) => {
                 let first = first_sheet(&sheets);
                 let (position, incarnation) = (sheets.position, sheets.incarnation);
-                if state.record_seen(position, incarnation, first, new_client_id()) {
+                let has_one_sheet = sheets.sheets.len() == 1;
+                let is_news = state.record_seen(position, incarnation, first, new_client_id());
+                if is_news || state.has_one_sheet != has_one_sheet {
+                    state.has_one_sheet = has_one_sheet;
                     self.outbox.write(&state)?;
                 }
                 Ok(sheets)
@@ -43,6 +48,7 @@ impl Editor {
         let sheets = self.outbox.spreadsheet.sheets().await?;
         let first = first_sheet(&sheets);
         state.record_seen(sheets.position, sheets.incarnation, first, new_client_id());
+        state.has_one_sheet = sheets.sheets.len() == 1;
         self.outbox.write(&state)?;
         Ok(sheets)
     }
@@ -68,6 +74,16 @@ impl Editor {
             Some(found) => Ok(found.sheet),
             None => Err(unknown_sheet(&newest, name)),
         }
+    }
+
+    /// Returns whether the spreadsheet is known to have only one sheet. Sends no request.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`FileError`] if the state cannot be read.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_one_sheet(&self) -> Result<bool, FileError> {
+        Ok(self.outbox.read()?.is_some_and(|state| state.has_one_sheet))
     }
 
     async fn first_sheet(&self) -> Result<SheetId, EditorError> {

@@ -20,11 +20,15 @@
 mod canonical;
 mod disk_cache;
 mod error;
+#[cfg(feature = "cli")]
+mod opened;
 mod rebased;
 mod start_over;
 mod sync;
 
 pub use error::LiveError;
+#[cfg(feature = "cli")]
+pub(crate) use opened::OpenedSpreadsheet;
 pub use sync::{EditOutcome, SetAsideEdits, Settlement, SyncReport, poll_event};
 
 #[cfg(feature = "cli")]

@@ -21,7 +21,7 @@ pub(crate) use recovery::{Recovery, choose_queued_recovery, choose_recovery};
 pub(crate) use send::{SendError, SentRequest};
 pub(crate) use state::{EditNumber, NextRequest, OutboxState, SettledEdit};
 #[cfg(feature = "cli")]
-pub(crate) use waiting::find_waiting;
+pub(crate) use waiting::{find_states, find_waiting};
 
 use std::path::{Path, PathBuf};
 

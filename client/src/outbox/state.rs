@@ -66,6 +66,9 @@ pub(crate) struct OutboxState {
     /// The first sheet at position `seen`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_sheet: Option<SheetId>,
+    /// Whether the first sheet is known to be the only sheet at position `seen`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_one_sheet: bool,
     /// Edits that are neither committed nor rejected yet. Their ids are consecutive and start at
     /// `acked_id + 1`.
     pub(crate) pending: Vec<PendingEdit>,
@@ -127,6 +130,7 @@ impl OutboxState {
             seen,
             // At the first position, the first sheet cannot have been deleted yet.
             first_sheet: (seen == Position::FIRST).then_some(SheetId::FIRST),
+            has_one_sheet: seen == Position::FIRST,
             pending: Vec::new(),
         }
     }
@@ -308,16 +312,16 @@ impl OutboxState {
         let answered_edits = self.drop_up_to(self.answered_id);
         let mut settled_edits = Vec::with_capacity(answered_edits.len());
         let is_entry_missing = reply.next.is_some();
-        let mut may_have_deleted_sheet =
-            is_entry_missing || reply.entries.iter().any(deletes_a_sheet);
+        let mut may_have_changed_sheets =
+            is_entry_missing || reply.entries.iter().any(has_changed_sheets);
         for (edit, answer) in answered_edits.iter().zip(&reply.results) {
-            if may_delete_a_sheet(&edit.payload, answer) {
-                may_have_deleted_sheet = true;
+            if may_have_changed_sheets_by(&edit.payload, answer) {
+                may_have_changed_sheets = true;
             }
             settled_edits.push(SettledEdit::of_edit(edit, answer, reply));
         }
-        if may_have_deleted_sheet {
-            self.first_sheet = None;
+        if may_have_changed_sheets {
+            (self.first_sheet, self.has_one_sheet) = (None, false);
         }
         self.seen = self.seen.max(reply.head);
         Ok(settled_edits)
@@ -397,7 +401,7 @@ impl OutboxState {
             Ordering::Equal if first_sheet.is_none() || first_sheet == self.first_sheet => false,
             Ordering::Equal | Ordering::Greater => {
                 self.seen = position;
-                self.first_sheet = first_sheet;
+                (self.first_sheet, self.has_one_sheet) = (first_sheet, false);
                 true
             }
         }
@@ -444,7 +448,10 @@ fn possible_deletion(
     let deletion = find_possible_deletion(reply, payload.needed_sheet()?, edit_position)?;
     // If the edit itself may have deleted the sheet, a missing sheet does not imply an earlier
     // deletion.
-    let deletes_sheet = matches!(payload, EditPayload::Op(operation) if is_delete_sheet(operation));
+    let deletes_sheet = match payload {
+        EditPayload::Op(operation) => deleted_sheet(operation).is_some(),
+        _ => false,
+    };
     if deletes_sheet && deletion == edit_position {
         return None;
     }
@@ -455,24 +462,26 @@ fn is_zero(id: &u64) -> bool {
     *id == 0
 }
 
-fn deletes_a_sheet(entry: &EntryView) -> bool {
-    entry.mutations.iter().flat_map(MutationView::committed_operations).any(is_delete_sheet)
+fn has_changed_sheets(entry: &EntryView) -> bool {
+    entry.mutations.iter().flat_map(MutationView::committed_operations).any(adds_or_deletes_a_sheet)
 }
 
-fn is_delete_sheet(operation: &Operation) -> bool {
-    deleted_sheet(operation).is_some()
+fn adds_or_deletes_a_sheet(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::AddSheet(_) | Operation::ImportSheet(_) | Operation::DeleteSheet(_)
+    )
 }
 
-/// Returns whether an edit may have deleted a sheet, according to the server's response.
-fn may_delete_a_sheet(payload: &EditPayload, answer: &AppendedMutation) -> bool {
+/// Returns whether an edit may have added or deleted a sheet, according to the server's response.
+fn may_have_changed_sheets_by(payload: &EditPayload, answer: &AppendedMutation) -> bool {
     if let Some(committed) = &answer.committed {
-        return committed.iter().any(is_delete_sheet);
+        return committed.iter().any(adds_or_deletes_a_sheet);
     }
     // A large edit only sets cells.
     let EditPayload::Op(operation) = payload else { return false };
-    // The response to a duplicate undo or revert omits the committed operations, so it may have
-    // deleted a sheet.
+    // The response to a duplicate undo or revert omits the committed operations.
     let is_unknown_undo =
         operation.is_resolved_on_append() && answer.status == MutationStatus::Duplicate;
-    is_unknown_undo || is_delete_sheet(operation)
+    is_unknown_undo || adds_or_deletes_a_sheet(operation)
 }

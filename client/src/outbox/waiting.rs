@@ -11,18 +11,24 @@ use crate::files::{FileError, StateFile, read_json};
 
 /// Returns the spreadsheets of the client's stack with pending edits of the client's subject.
 pub(crate) fn find_waiting(client: &Client, folder: &Path) -> Result<BTreeSet<LogId>, FileError> {
-    let mut waiting = BTreeSet::new();
+    let states = find_states(client, folder)?.into_iter();
+    Ok(states.filter(|state| !state.pending.is_empty()).map(|state| state.spreadsheet()).collect())
+}
+
+/// Returns the states of the client's stack and subject.
+pub(crate) fn find_states(client: &Client, folder: &Path) -> Result<Vec<OutboxState>, FileError> {
+    let mut states = Vec::new();
     for path in list_state_files(folder)? {
         let Some(state) = read_json::<OutboxState>(&path, StateFile::UnsentEdits)? else {
             continue;
         };
         // The file name contains the stack and the subject.
         let outbox = Outbox::new(client.spreadsheet(state.spreadsheet()), folder);
-        if outbox.path == path && !state.pending.is_empty() {
-            waiting.insert(state.spreadsheet());
+        if outbox.path == path {
+            states.push(state);
         }
     }
-    Ok(waiting)
+    Ok(states)
 }
 
 #[cfg(test)]

@@ -344,7 +344,9 @@ fn the_cost_option_prints_the_cost() {
         (&["get"], "cost: 3 write units, 1.5 read units, 1 S3 GET ("),
         (&["get"], "cost: 2 write units, 1 read unit: $0.000001375"),
         (&["get", "--remote"], one),
-        (&["set", "A1", "x"], one),
+        // The first edit of an import also lists the sheets, to name the sheet if there are several.
+        (&["set", "A1", "x"], "cost: 2 write units, 1 read unit: $0.000001375"),
+        (&["set", "A1", "y"], one),
         (&["history"], one),
         // An export to csv also lists the sheets, to report omitted ones. From chunks, it costs as much as
         // `get` beside that.

@@ -36,20 +36,15 @@ impl PinnedCellar {
         // A parent directory may belong to another repository.
         let commit =
             if checkout.join(".git").exists() { checked_out_commit(&checkout) } else { None };
-        let unknown = |why: String| SynthError::UnknownCellar { why };
         let Some(Commit { id, changed }) = commit else {
-            let why = format!(
-                "the folder from which this command was built is no checkout with git: {}",
-                checkout.display()
-            );
-            return Err(unknown(why));
+            return Err(SynthError::UnknownCellar {
+                missing: "is no checkout with git",
+                commit: None,
+            });
         };
         let Some(repository) = GithubRepository::of_origin(&checkout) else {
-            let why = format!(
-                "the checkout from which this command was built has no remote `origin` on GitHub: {}",
-                checkout.display()
-            );
-            return Err(unknown(why));
+            let missing = "has no remote `origin` on GitHub";
+            return Err(SynthError::UnknownCellar { missing, commit: Some(id) });
         };
         let pinned_revision = read_revision(root);
         let is_new = pinned_revision.is_none();
@@ -126,6 +121,19 @@ mod tests {
         ] {
             assert!(parse(&bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn an_unknown_repository_is_named_by_an_option_with_the_known_commit() {
+        let help = |commit: Option<&str>| {
+            let commit = commit.map(str::to_owned);
+            let missing = "has no remote `origin` on GitHub";
+            let error = SynthError::UnknownCellar { missing, commit };
+            miette::Diagnostic::help(&error).unwrap().to_string()
+        };
+        let id = "a".repeat(REVISION_DIGITS);
+        assert!(help(Some(&id)).ends_with(&format!("synth ci init --cellar OWNER/NAME@{id}")));
+        assert!(help(None).contains("--cellar OWNER/NAME@COMMIT"));
     }
 
     #[test]

@@ -61,12 +61,14 @@ fn print_estimated_cost(
     let stack_facts = StackFacts::from_template(&synthesize(&config)?.to_value());
     let usage = usage_from_arguments(arguments);
     let log_policy = config.snapshots.log_policy();
+    let mut assumptions = Vec::from_iter(arguments.people_assumption());
+    assumptions.extend(estimate_assumptions(&usage, &stack_facts, log_policy));
     let report = CostReport {
         stack: config.stack,
         basis: "estimate",
         period_hours: MONTH_HOURS,
         bill: Bill::new(&estimated_amounts(&usage, &stack_facts, log_policy)),
-        assumptions: estimate_assumptions(&usage, &stack_facts, log_policy),
+        assumptions,
     };
     let usage_condition = if is_idle(usage) { "while idle" } else { "with this usage" };
     let title = format!("Estimated cost of {} per month {usage_condition}:", report.stack);
@@ -83,7 +85,7 @@ fn usage_from_arguments(arguments: &CostArguments) -> Usage {
     Usage {
         edits: arguments.edits_per_month,
         views: arguments.views_per_month,
-        open_hours: arguments.people.saturating_mul(arguments.hours_open),
+        open_hours: arguments.people.saturating_mul(arguments.hours_per_month()),
         viewers_per_edit: arguments.people_per_spreadsheet.min(arguments.people),
         imported_cells: arguments.imported_cells_per_month,
         new_spreadsheets: arguments.new_spreadsheets_per_month,

@@ -2,7 +2,7 @@
 
 use cellar_stacks::difference::{Difference, Document, Severity};
 
-use crate::aws::{Aws, StackState};
+use crate::aws::{Aws, AwsError, StackState};
 use crate::cli::{DiffArguments, DiffFormat, FailOn, Output};
 use crate::deployment::{StackCondition, stack_condition};
 use crate::difference::{OldTemplate, Report, format_as_markdown, format_as_text};
@@ -65,7 +65,11 @@ async fn read_old_template(
         prepare_local_comparison(project)?;
         return OldTemplate::from_local_stack(project);
     }
-    let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await?;
+    let aws = Aws::connect(&project.config, arguments.endpoint_url.as_deref()).await;
+    let aws = aws.map_err(|cause| match cause {
+        AwsError::NoRegion | AwsError::NoCredentials { .. } => SynthError::NoAwsToCompare { cause },
+        cause => cause.into(),
+    })?;
     let stack_name = &project.config.stack;
     let stack = aws.find_stack(stack_name).await?;
     let template_text = deployed_template_text(&aws, stack.as_ref()).await?;

@@ -79,14 +79,26 @@ pub(crate) enum SynthError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Git(#[from] GitError),
-    #[error("the commit of Cellar that the workflows shall build is unknown: {why}")]
+    #[error(
+        "the repository of Cellar that the workflows shall build is unknown: the folder from which this command was \
+         built {missing}"
+    )]
+    #[diagnostic(code(synth::unknown_cellar), help("{}", unknown_cellar_help(commit.as_deref())))]
+    UnknownCellar {
+        missing: &'static str,
+        /// The commit from which this command was built, if it is known.
+        commit: Option<String>,
+    },
+    #[error("{cause}")]
     #[diagnostic(
-        code(synth::unknown_cellar),
+        code(synth::diff::no_aws),
         help(
-            "nothing was written; push your copy of Cellar to a repository on GitHub, and pass the repository with the commit id that `git rev-parse HEAD` prints there, as in `--cellar OWNER/NAME@COMMIT`"
+            "{}. Without AWS, compare with the template last deployed on this machine, `synth diff --local`, or with a git \
+             revision, `synth diff --against-revision main`",
+            cause.help().map(|help| help.to_string()).unwrap_or_default()
         )
     )]
-    UnknownCellar { why: String },
+    NoAwsToCompare { cause: AwsError },
     #[error("a change has the severity {severity}")]
     #[diagnostic(
         code(synth::grave),
@@ -419,6 +431,17 @@ impl From<ProfileError> for SynthError {
 impl From<ClientError> for SynthError {
     fn from(error: ClientError) -> Self {
         Self::Client(Advised(error))
+    }
+}
+
+fn unknown_cellar_help(commit: Option<&str>) -> String {
+    let push =
+        "nothing was written; push your copy of Cellar to a repository on GitHub, and name both";
+    match commit {
+        Some(commit) => format!("{push}: synth ci init --cellar OWNER/NAME@{commit}"),
+        None => format!(
+            "{push}: synth ci init --cellar OWNER/NAME@COMMIT, with the full commit id that `git rev-parse HEAD` prints"
+        ),
     }
 }
 

@@ -11,11 +11,15 @@ Compares two positions of the current spreadsheet, or two spreadsheets as they a
 be a fork of the other, or both must come from one. Rows and columns that both had when they separated are compared \
 by identity, others by their place. A name that looks like a position or a time is read as one: write the id instead.
 
+Of a sheet that was added or deleted, the number of cells is printed; --cells lists them. With --json, all cells are \
+listed.
+
 The exit code is 2 if there are differences, otherwise 0.
 
 Examples:
   cellar diff 0.3              # compare with the newest position
   cellar diff 0.3 0.9
+  cellar diff 0.3 --cells      # with the cells of added and deleted sheets
   cellar diff yesterday        # what has changed in the last 24 hours
   cellar diff What-if Budget   # how to get from the fork What-if to Budget
   cellar diff 0.3 0.9 --json")]
@@ -24,6 +28,9 @@ pub(in crate::cli) struct Diff {
     pub(in crate::cli) from: DiffSide,
     /// Later position or time [default: the newest]; or the spreadsheet to compare with
     pub(in crate::cli) to: Option<DiffSide>,
+    /// Also list the cells of sheets that were added or deleted
+    #[arg(long)]
+    pub(in crate::cli) cells: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -94,7 +94,7 @@ URL and token come from the options, then the environment, then .cellar/profile.
 directory, then `cellar login`; `synth deploy` writes that file. If the token comes from the options or the \
 environment, the URL must also come from there, because only the profile's own token is sent to the profile's URL.
 
-Exit codes: 0 success, 1 error, 2 differences found or edits not applied, 64 invalid usage.")]
+Exit codes: 0 success, 1 error, 2 differences found, conflicts of a merge, or edits not applied, 64 invalid usage.")]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) global: Global,

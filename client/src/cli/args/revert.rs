@@ -15,7 +15,7 @@ refused; fork the spreadsheet at the position instead.
 
 Examples:
   cellar history                     # list the positions
-  cellar diff 0.42                   # list the changes that would be reverted
+  cellar revert --to 0.42 --dry-run  # list the changes that would be reverted
   cellar revert --to 0.42
   cellar revert --to \"2 hours ago\"
   cellar revert --to 0.42 --sheet Costs
@@ -32,4 +32,7 @@ pub(in crate::cli) struct Revert {
     /// Range to revert, such as A1:C10, A:C or Costs!A1:C10 [default: all cells]
     #[arg(long, short)]
     pub(in crate::cli) range: Option<Range>,
+    /// List the changes that would be reverted, as `cellar diff` does, without changing anything
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
 }

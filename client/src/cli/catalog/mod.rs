@@ -115,7 +115,9 @@ pub(super) async fn archive_spreadsheet(
 ) -> Result<(), CliError> {
     let details = set_status(context, output, SpreadsheetStatus::Archived).await?;
     print_change(context, output, &details, "archived: the spreadsheet is read-only")?;
-    output.print_note("Make it editable again with: cellar unarchive");
+    let option =
+        if context.is_current(details.id) { String::new() } else { format!(" -s {}", details.id) };
+    output.print_note(format!("Make it editable again with: cellar unarchive{option}"));
     Ok(())
 }
 

@@ -46,6 +46,9 @@ pub(super) async fn edit_in_grid(
     let pokes = spreadsheet.pokes();
     let mut destination = context.selected_destination()?;
     let live = open_live_sheet(context, spreadsheet).await?;
+    if let Some(name) = &destination.spreadsheet.name {
+        live.save_name(name);
+    }
     let profile = context.followed_profile().cloned();
     let finder = profile.map(|profile| StackFinder::new(context.directory.clone(), profile));
     let mut session = Session::new(live, pokes, finder, &args)?;

@@ -1,5 +1,7 @@
 use cellar_sheet::cell::Value;
-use cellar_sheet::operation::{CellEdit, DeleteSheet, Rejection, RejectionReason, SetCells, Undo};
+use cellar_sheet::operation::{
+    AddSheet, CellEdit, DeleteSheet, Rejection, RejectionReason, SetCells, Undo,
+};
 
 use super::*;
 
@@ -209,6 +211,21 @@ fn the_first_sheet_is_known_until_it_may_be_deleted() {
     let lost = |reply: &mut AppendReply| reply.results[0].status = MutationStatus::Duplicate;
     assert_eq!(after(undo(1), &lost), None);
     assert_eq!(after(set(0), &|reply| reply.next = Some(at(2))), None);
+}
+
+#[test]
+fn the_first_sheet_is_the_only_one_until_another_may_be_added() {
+    let fresh = |seen| OutboxState::new(key(), "one".into(), 7, seen);
+    assert!(fresh(at(0)).has_one_sheet && !fresh(at(1)).has_one_sheet);
+    let mut read = fresh(at(0));
+    assert!(read.record_seen(at(2), 7, Some(SheetId::FIRST), "two".into()) && !read.has_one_sheet);
+    let add = AddSheet { sheet: SheetId(2), name: "Notes".into(), before: None };
+    for (edit, is_known) in [(set(0), true), (EditPayload::Op(Operation::AddSheet(add)), false)] {
+        let mut state = fresh(at(0));
+        state.add_edit(edit);
+        state.settle_edits(1, &reply(&[1], 4)).unwrap();
+        assert_eq!(state.has_one_sheet, is_known);
+    }
 }
 
 #[test]

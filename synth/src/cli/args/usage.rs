@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use cellar_base::count::count;
 use cellar_base::duration::{DurationFault, DurationUnit, parse_duration};
 use clap::Args;
 
@@ -16,6 +17,10 @@ const COUNT_MAX: u64 = 1_000_000_000_000;
 const BYTES_PER_GB: u64 = 1 << 30;
 /// Maximum accepted hours per month, the hours of a month.
 const HOURS_OPEN_MAX: u64 = 730;
+/// Maximum accepted hours per day.
+const HOURS_PER_DAY_MAX: u64 = 24;
+/// Days of a month on which people work.
+const WORKING_DAYS: u64 = 22;
 /// Maximum accepted size in GB.
 const GB_MAX: u64 = 1_000_000;
 
@@ -25,6 +30,7 @@ const GB_MAX: u64 = 1_000_000;
     after_help = "Examples:\n  synth cost                                the cost of an idle stack\n  \
                         synth cost --edits-per-month 3M --views-per-month 500k --s3-gb 20\n  \
                         synth cost --edits-per-month 100k --people 20 --hours-open 160\n  \
+                        synth cost --edits-per-month 100k --people 20 --hours-per-day 6\n  \
                         synth cost --imported-cells-per-month 10M --new-spreadsheets-per-month 200\n  \
                         synth cost --since 30d                    the cost of the measured usage\n\n\
                         Counts may end in k, M or G. Prices are on-demand prices of us-east-1, without \
@@ -43,12 +49,16 @@ pub(crate) struct CostArguments {
     pub(crate) views_per_month: u64,
     /// People who work with spreadsheets; their open spreadsheets poll for changes
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count,
-          requires = "hours_open")]
+          requires = "hours")]
     pub(crate) people: u64,
     /// Hours per month for which each of these people has a spreadsheet open
-    #[arg(long, value_name = "H", default_value_t = 0, requires = "people",
+    #[arg(long, value_name = "H", default_value_t = 0, requires = "people", group = "hours",
           value_parser = clap::value_parser!(u64).range(0..=HOURS_OPEN_MAX))]
     pub(crate) hours_open: u64,
+    /// The same in hours per day, on 22 days of a month
+    #[arg(long, value_name = "H", requires = "people", group = "hours",
+          value_parser = clap::value_parser!(u64).range(0..=HOURS_PER_DAY_MAX))]
+    pub(crate) hours_per_day: Option<u64>,
     /// How many of these people have the same spreadsheet open at a time
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count,
           requires = "people")]
@@ -74,12 +84,32 @@ pub(crate) struct CostArguments {
     pub(crate) endpoint_url: Option<String>,
 }
 
+impl CostArguments {
+    /// Hours per month for which each person has a spreadsheet open.
+    pub(crate) fn hours_per_month(&self) -> u64 {
+        self.hours_per_day.map_or(self.hours_open, |hours| hours * WORKING_DAYS)
+    }
+
+    /// Says how long people have a spreadsheet open. Returns `None` if the estimate is without people.
+    pub(crate) fn people_assumption(&self) -> Option<String> {
+        let hours = match self.hours_per_day {
+            Some(hours) => {
+                format!("{} a day each, on {WORKING_DAYS} days", count(hours, "hour", "hours"))
+            }
+            None => format!("{} a month each", count(self.hours_open, "hour", "hours")),
+        };
+        let people = count(self.people, "person", "people");
+        (self.people > 0).then(|| format!("{people}, {hours}, with a spreadsheet open"))
+    }
+}
+
 /// Names of the arguments that describe the expected usage. They conflict with `--since`.
-const USAGE_ARGUMENTS: [&str; 10] = [
+const USAGE_ARGUMENTS: [&str; 11] = [
     "edits_per_month",
     "views_per_month",
     "people",
     "hours_open",
+    "hours_per_day",
     "people_per_spreadsheet",
     "imported_cells_per_month",
     "new_spreadsheets_per_month",
@@ -200,6 +230,11 @@ mod tests {
         assert!(parse(&["--hours-open", "8"]).is_err());
         assert!(parse(&["--people-per-spreadsheet", "2"]).is_err());
         assert!(parse(&["--people", "2", "--hours-open", "8", "--since", "30d"]).is_err());
+        assert!(parse(&["--people", "2", "--hours-per-day", &hours(HOURS_PER_DAY_MAX)]).is_ok());
+        assert!(
+            parse(&["--people", "2", "--hours-per-day", &hours(HOURS_PER_DAY_MAX + 1)]).is_err()
+        );
+        assert!(parse(&["--people", "2", "--hours-open", "8", "--hours-per-day", "8"]).is_err());
     }
 
     #[test]
