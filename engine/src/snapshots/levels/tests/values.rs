@@ -217,6 +217,29 @@ async fn values_do_not_depend_on_the_pieces_in_which_they_are_calculated() {
     }
 }
 
+/// Results that do not fit into a root are merged into chunks with each step, so that the chunks
+/// depend on the pieces. Their values do not.
+#[tokio::test]
+async fn values_in_chunks_do_not_depend_on_the_pieces_in_which_they_are_stored() {
+    for is_upward in [false, true] {
+        let mut world = World::new().await;
+        world.append(filled(is_upward)).await;
+        let job = world.mark().await;
+        let root = world.assert_stored(job, false).await;
+        assert!(!root.levels.is_empty(), "the cells are in chunks");
+        let whole = world.stored(&root).await;
+        for (results_at_once, window_rows) in [(1, 100), (7, 128), (100, 20), (3_000, 8_192)] {
+            let pieces =
+                CalculationPieces { results_at_once, window_rows, ..CalculationPieces::default() };
+            let begin = LevelsBuilder::rebuild_progress(None);
+            let (key, _) = world.build_with(job, begin, true, pieces).await;
+            let root = world.root(&key).await;
+            assert_eq!(root.outdated, Some(OutdatedAreas::default()), "{pieces:?}");
+            assert!(world.stored(&root).await == whole, "{pieces:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn results_that_a_value_does_not_describe_are_not_stored() {
     let mut world = World::new().await;
