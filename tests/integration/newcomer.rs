@@ -182,7 +182,7 @@ fn a_list_without_the_new_spreadsheet_says_that_it_appears_soon() {
     done(&project, &["create", "New"]);
     let list = done(&project, &["list"]);
     let is_listed = list.stdout.contains("current");
-    assert!(is_listed || list.stderr.contains("appears within seconds"), "{list:?}");
+    assert!(is_listed || list.stderr.contains("created a moment ago"), "{list:?}");
 }
 
 /// The folder of the person with the link already has a profile, of an earlier login.
