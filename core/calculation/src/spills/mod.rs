@@ -223,13 +223,18 @@ impl Spills {
         }
     }
 
-    /// Returns the cells whose values are not those that a calculation without spilled cells gives:
-    /// those that results fill, and anchors whose results do not fit.
+    /// Returns the cells whose values may not be those that a calculation without spilled cells gives:
+    /// those that results fill, anchors whose results do not fit, and all cells that the results of
+    /// stale anchors may fill.
     pub(crate) fn changed_cells(&self) -> impl Iterator<Item = SheetArea> {
         let changed = self.anchors.iter().filter(|(_, anchor)| **anchor != Anchor::Single);
-        changed.map(|(key, _)| {
-            let own_cell = Rectangle { first: key.cell, last: key.cell };
-            SheetArea { sheet: key.sheet, cells: self.area(*key).unwrap_or(own_cell) }
+        changed.map(|(key, anchor)| {
+            let first = key.cell;
+            let cells = match anchor {
+                Anchor::Unknown => Rectangle { first, ..Rectangle::EVERYTHING },
+                _ => self.area(*key).unwrap_or(Rectangle { first, last: first }),
+            };
+            SheetArea { sheet: key.sheet, cells }
         })
     }
 

@@ -49,8 +49,8 @@ impl SpillSearch {
         self.spills.anchors.is_empty()
     }
 
-    /// Returns the cells that results fill, as far as they are known, and the anchors whose results do
-    /// not fit. Stored values of formulas that read them are outdated.
+    /// Returns the cells that results fill or may fill, and the anchors whose results do not fit. Stored
+    /// values of formulas that read them are outdated.
     #[must_use]
     pub fn changed_cells(&self) -> Vec<SheetArea> {
         self.spills.changed_cells().collect()

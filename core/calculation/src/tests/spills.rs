@@ -4,6 +4,7 @@ use cellar_base::limits::{
     MAX_CALCULATION_CELLS_READ, MAX_SPILL_ROUNDS, MAX_SPILL_WORK, MAX_SPILLED_CELLS,
 };
 use cellar_grid::SheetId;
+use cellar_grid::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::FormatLayer;
 use cellar_snapshot::cells::TileCell;
@@ -21,7 +22,7 @@ fn spilled(calculation: &Calculation) -> Vec<String> {
     calculation.show_spilled_cells(SheetId(0), &window, &FormatLayer::default(), &mut cells);
     let text = |TileCell { row, column, cell, filled_by, .. }: TileCell| {
         assert!(filled_by.is_some());
-        let name = cellar_grid::a1::CellName { row, column };
+        let name = CellName { row, column };
         format!("{name}={}", cell.text())
     };
     cells.into_iter().map(text).collect()
@@ -169,6 +170,9 @@ fn readers_of_cells_that_a_stale_formula_may_fill_are_stale() {
         ("A7", "=D9"),
     ]);
     let mut calculation = world.spilled_calculation();
+    let may_be_filled = calculation.cells.spills.changed_cells().map(|area| area.cells);
+    let first = CellName { row: 1, column: 1 };
+    assert!(may_be_filled.eq([Rectangle { first, ..Rectangle::EVERYTHING }]));
     let results = world.results(&mut calculation, &["B2", "A9", "A8", "A7"]);
     let stale: Vec<bool> = results.iter().map(|result| result.is_stale).collect();
     assert_eq!(stale, [true, true, false, false], "{results:?}");
