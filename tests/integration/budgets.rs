@@ -1,5 +1,7 @@
 //! The exact cost of each operation in DynamoDB capacity units.
 
+mod formulas;
+
 use std::sync::Arc;
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
@@ -37,6 +39,20 @@ impl Fixture {
     /// Returns the service of a process without cached state.
     fn cold(&self) -> Logs {
         TestCloud::logs(&self.tables)
+    }
+
+    /// Returns what a snapshot worker needs, and the meter of the pending snapshots.
+    fn snapshot_ports(&self) -> (SnapshotPorts, Arc<Meter>) {
+        let (pending, pending_meter) = self.cloud.pending_snapshots();
+        let ports = SnapshotPorts {
+            entries: self.tables.clone(),
+            segments: self.tables.clone(),
+            pending: Arc::new(pending),
+            jobs: Arc::new(MemoryQueue::new(Arc::new(SystemClock), QueueRules::LONGEST)),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+        };
+        (ports, pending_meter)
     }
 
     /// Returns the cost since the last call.
@@ -251,15 +267,7 @@ async fn a_snapshot_in_one_piece_costs_four_write_units() {
     let fixture = Fixture::start().await;
     let log = log("snapshot");
     fixture.cold().create(log, None).await.unwrap();
-    let (pending, pending_meter) = fixture.cloud.pending_snapshots();
-    let ports = SnapshotPorts {
-        entries: fixture.tables.clone(),
-        segments: fixture.tables.clone(),
-        pending: Arc::new(pending),
-        jobs: Arc::new(MemoryQueue::new(Arc::new(SystemClock), QueueRules::LONGEST)),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    };
+    let (ports, pending_meter) = fixture.snapshot_ports();
     let job = SnapshotJob { log, position: Position::FIRST };
     let snapshots = Snapshots::new(ports, Arc::new(InOnePiece));
     fixture.cost();
