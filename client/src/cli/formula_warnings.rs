@@ -200,7 +200,6 @@ mod tests {
         for (formula, written, whole, columns) in [
             ("=SUM(B2:B)", "B2:B", "B2:B1048576", "B:B"),
             ("=SUM(b2:c)", "b2:c", "b2:c1048576", "b:c"),
-            ("=SUM($B$2:$B)", "$B$2:$B", "$B$2:$B1048576", "$B:$B"),
             ("=SUM(Costs!B2:B)", "Costs!B2:B", "Costs!B2:B1048576", "Costs!B:B"),
         ] {
             let expected = format!(
