@@ -288,7 +288,7 @@ fn names_and_authors_that_do_not_match_are_explained() {
     refused(&project, &["use", "my bud"], 1, &["similar: My Budget"]);
     done(&project, &["set", "A1", "=SUM(B2:B)"]);
     let set = done(&project, &["set", "A2", "=SUM(B2:B)"]);
-    assert!(set.stderr.contains("write B2:B1048576 or B:B"), "{set:?}");
+    assert!(set.stderr.contains("Write B2:B1048576 or B:B"), "{set:?}");
     let author = json_of(&project, &["history"])["entries"][0]["author"].clone();
     let author = author.as_str().unwrap();
     let by = done(&project, &["history", "--by", "nobody"]);

@@ -1,6 +1,9 @@
 //! Tests of the limits of a request.
 
-use cellar_base::limits::{MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS, MAX_TILE_TEXT_BYTES};
+use cellar_base::limits::{
+    MAX_CALCULATION_BYTES, MAX_CALCULATION_LONG_TEXTS, MAX_KEPT_CALCULATION_BYTES,
+    MAX_TILE_TEXT_BYTES,
+};
 use cellar_grid::SheetId;
 use cellar_grid::a1::CellName;
 use cellar_sheet::cell::{Cell, Value};
@@ -211,6 +214,7 @@ fn the_memory_of_results_kept_between_requests_is_bounded() {
     assert_eq!(kept.result(key(0, 1)).unwrap().value, number(2_000.0));
     assert!(keep(bytes).is_some());
     assert!(keep(bytes - 1).is_none());
+    assert!(keep(MAX_KEPT_CALCULATION_BYTES).is_some(), "as between two requests");
 }
 
 /// A request ends when its work is used up. Formulas whose cells were not loaded are stale too.
