@@ -13,10 +13,10 @@ pub const MAX_CALCULATION_STEPS: u64 = 50_000_000;
 /// Maximum memory of the cells that a calculation keeps between reads, in bytes.
 pub const MAX_CALCULATION_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum number of calculations that a server process keeps between requests.
-pub const MAX_KEPT_CALCULATIONS: usize = 16;
+pub const MAX_KEPT_CALCULATIONS: usize = 8;
 /// Maximum memory of the cells of a calculation that a server process keeps between requests, in
 /// bytes.
-pub const MAX_KEPT_CALCULATION_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_KEPT_CALCULATION_BYTES: usize = 1024 * 1024;
 /// Maximum number of long texts, which are separate objects, that one read of a window loads for its
 /// formulas.
 pub const MAX_CALCULATION_LONG_TEXTS: usize = 64;

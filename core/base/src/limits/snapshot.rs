@@ -5,7 +5,7 @@ use super::sheet::MAX_TEXT_BYTES;
 /// Maximum total compressed size of the snapshot objects cached by a process, in bytes.
 pub const MAX_CACHED_OBJECT_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum total memory of the decoded tiles cached by a process, in bytes.
-pub const MAX_CACHED_TILE_BYTES: usize = 32 * 1024 * 1024;
+pub const MAX_CACHED_TILE_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum number of logs whose newest snapshot roots are cached by a process.
 pub const MAX_CACHED_ROOTS: usize = 16;
 
