@@ -207,7 +207,7 @@ mod tests {
             );
             assert_eq!(note(formula), expected);
         }
-        assert!(note("=SUM(B2:Tax)").starts_with("A1: there is no name Tax;"));
+        assert!(note("=SUM(B2:Prices)").starts_with("A1: there is no name Prices;"));
         assert!(note("=B2+B").starts_with("A1: there is no name B;"));
     }
 
