@@ -1,6 +1,6 @@
 //! Caches snapshot objects in memory. Objects are immutable, so a cached object is never outdated.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -8,6 +8,8 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::{MAX_CACHED_OBJECT_BYTES, MAX_CACHED_TILE_BYTES};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::tile::Tile;
+
+use crate::eviction::evict_oldest;
 
 type ObjectKey = (LogId, ChunkHash);
 
@@ -21,37 +23,44 @@ pub(crate) struct ObjectCache {
 /// If the cache is full, the items that were used longest ago are evicted.
 struct Cached<T> {
     total_bytes: usize,
-    items: HashMap<ObjectKey, (T, usize)>,
-    keys_oldest_first: VecDeque<ObjectKey>,
+    /// Number of uses of all items.
+    uses: u64,
+    items: HashMap<ObjectKey, CachedItem<T>>,
+}
+
+struct CachedItem<T> {
+    item: T,
+    bytes: usize,
+    /// Value of [`Cached::uses`] when the item was last used.
+    last_use: u64,
 }
 
 impl<T> Default for Cached<T> {
     fn default() -> Self {
-        Self { total_bytes: 0, items: HashMap::new(), keys_oldest_first: VecDeque::new() }
+        Self { total_bytes: 0, uses: 0, items: HashMap::new() }
     }
 }
 
 impl<T: Clone> Cached<T> {
     fn get(&mut self, key: ObjectKey) -> Option<T> {
-        let (item, _) = self.items.get(&key)?;
-        let index = self.keys_oldest_first.iter().rposition(|cached_key| *cached_key == key);
-        if let Some(used_key) = index.and_then(|index| self.keys_oldest_first.remove(index)) {
-            self.keys_oldest_first.push_back(used_key);
-        }
-        Some(item.clone())
+        let cached = self.items.get_mut(&key)?;
+        self.uses += 1;
+        cached.last_use = self.uses;
+        Some(cached.item.clone())
     }
 
     fn insert(&mut self, key: ObjectKey, item: T, bytes: usize, max_bytes: usize) {
         if self.items.contains_key(&key) {
             return;
         }
-        self.items.insert(key, (item, bytes));
-        self.keys_oldest_first.push_back(key);
+        self.uses += 1;
+        self.items.insert(key, CachedItem { item, bytes, last_use: self.uses });
         self.total_bytes += bytes;
         while self.total_bytes > max_bytes {
-            let Some(oldest_key) = self.keys_oldest_first.pop_front() else { break };
-            let evicted = self.items.remove(&oldest_key);
-            self.total_bytes -= evicted.map_or(0, |(_, bytes)| bytes);
+            let Some(evicted) = evict_oldest(&mut self.items, |cached| cached.last_use) else {
+                break;
+            };
+            self.total_bytes -= evicted.bytes;
         }
     }
 }
