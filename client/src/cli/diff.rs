@@ -96,8 +96,12 @@ async fn compare_spreadsheets(
     Ok(exit_code(output, &diff, describe))
 }
 
+pub(super) fn is_empty(diff: &DiffReply) -> bool {
+    diff.sheets.is_empty() && diff.names.is_empty() && diff.order.is_none()
+}
+
 fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> String) -> u8 {
-    if diff.sheets.is_empty() && diff.names.is_empty() && diff.order.is_none() {
+    if is_empty(diff) {
         output.print_note(format!("No differences between {}.", compared()));
         return EXIT_SUCCESS;
     }

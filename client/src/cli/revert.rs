@@ -7,7 +7,7 @@ use super::advice::Advised;
 use super::args;
 use super::at::{FoundPosition, print_json_with_times, with_times};
 use super::context::Context;
-use super::diff::{ListedCells, print_diff};
+use super::diff::{ListedCells, is_empty, print_diff};
 use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
@@ -79,7 +79,7 @@ async fn print_revertible(
     let head = spreadsheet.head_at_or_after(context.seen_position(spreadsheet)).await?.head;
     let mut diff = spreadsheet.diff(to.position, head).await?;
     part.limit(&mut diff);
-    if diff.sheets.is_empty() && diff.names.is_empty() {
+    if is_empty(&diff) {
         return print_nothing_to_revert(output, to, part);
     }
     let result = serde_json::json!({
@@ -158,6 +158,7 @@ impl RevertedPart {
     fn limit(&self, diff: &mut DiffReply) {
         let Some(sheet) = self.revert.sheet else { return };
         diff.names.clear();
+        diff.order = None;
         diff.sheets.retain(|changed| changed.sheet == sheet);
         let Some(rectangle) = self.rectangle else { return };
         for changed in &mut diff.sheets {
@@ -225,4 +226,28 @@ fn print_nothing_to_revert(
     };
     output.print_line(format!("nothing to revert: {difference}"))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cellar_base::position::Position;
+    use cellar_sheet::operation::SheetId;
+    use cellar_sheet::workbook::OrderDiff;
+
+    use super::*;
+
+    #[test]
+    fn only_the_whole_spreadsheet_has_an_order_of_sheets_to_revert() {
+        let order = Some(OrderDiff { before: vec!["A".into()], after: vec!["B".into()] });
+        let (sheets, names) = (Vec::new(), Vec::new());
+        let (from, to) = (Position::FIRST, Position::FIRST);
+        let diff = DiffReply { from, to, sheets, names, order, spans_truncated: false, next: None };
+        for (sheet, is_left) in [(None, true), (Some(SheetId(1)), false)] {
+            let revert = Revert { sheet, ..Revert::whole(Position::FIRST) };
+            let part = RevertedPart { revert, sheet_name: None, range_text: None, rectangle: None };
+            let mut diff = diff.clone();
+            part.limit(&mut diff);
+            assert_eq!(!is_empty(&diff), is_left, "{sheet:?}");
+        }
+    }
 }
