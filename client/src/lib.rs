@@ -135,6 +135,7 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 mod client;
+pub mod compare;
 mod concurrent;
 mod connect;
 mod describe;

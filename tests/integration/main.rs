@@ -26,6 +26,7 @@ mod cell_history;
 mod client_examples;
 mod client_reader;
 mod commands;
+mod compare_command;
 mod contract;
 mod convergence;
 mod cost;

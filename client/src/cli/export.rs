@@ -10,6 +10,7 @@ use super::at::{find_optional, print_json_with_times};
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count};
+use super::spinner::Spinner;
 use super::warnings;
 use crate::export::{
     CsvExport, CsvStyle, ExportError, Exported, ExportedSheet, XlsxExport, fetch_csv,
@@ -18,8 +19,6 @@ use crate::export::{
 use crate::text::escape;
 use crate::user_file::replaces_data;
 use crate::{CellsQuery, Spreadsheet};
-
-const SPINNER_INTERVAL_MS: u64 = 100;
 
 pub(super) async fn export_file(
     context: &Context,
@@ -114,7 +113,7 @@ async fn fetch_and_write_cells(
     format: ExportFormat,
 ) -> Result<Exported, CliError> {
     let spinner = Spinner::new(output);
-    let report_progress = |cell_count| spinner.show_cells(cell_count);
+    let report_progress = |cell_count| spinner.show(count(cell_count, "cell", "cells"));
     match csv_delimiter(format) {
         Some(delimiter) => {
             let &args::Export { formulas, escape_formulas, .. } = args;
@@ -271,30 +270,6 @@ fn summary(file: &Path, exported: &Exported) -> String {
     }
     let sheets = count(exported.sheets.len(), "sheet", "sheets");
     format!("{file_name}: {sheets}, {cells}, at {position}")
-}
-
-/// Hidden if stderr is not a terminal.
-struct Spinner(indicatif::ProgressBar);
-
-impl Spinner {
-    fn new(output: &Output) -> Self {
-        // The progress bar draws nothing if stderr is not a terminal.
-        let bar = if output.json {
-            indicatif::ProgressBar::hidden()
-        } else {
-            indicatif::ProgressBar::new_spinner()
-        };
-        bar.enable_steady_tick(std::time::Duration::from_millis(SPINNER_INTERVAL_MS));
-        Self(bar)
-    }
-
-    fn show_cells(&self, cell_count: u64) {
-        self.0.set_message(count(cell_count, "cell", "cells"));
-    }
-
-    fn end(&self) {
-        self.0.finish_and_clear();
-    }
 }
 
 #[cfg(test)]

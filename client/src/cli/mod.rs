@@ -7,13 +7,13 @@ mod at;
 mod axes;
 mod catalog;
 mod cell_history;
+mod compare;
 mod context;
 mod cost;
 mod create;
 mod destination;
 mod diff;
 mod edit;
-mod empty_columns;
 mod error;
 mod export;
 mod feed;
@@ -25,6 +25,7 @@ mod formula_warnings;
 mod get;
 mod grid;
 mod head;
+mod headers;
 mod health;
 pub mod help;
 mod history;
@@ -45,6 +46,7 @@ mod reversal;
 mod revert;
 mod set;
 mod sheets;
+mod spinner;
 mod spreadsheet_link;
 mod stats;
 mod sync;
@@ -76,7 +78,7 @@ use report::report;
 pub const EXIT_SUCCESS: u8 = 0;
 /// Exit code for an error.
 pub const EXIT_ERROR: u8 = 1;
-/// Exit code of `cellar diff` if it found differences, of `cellar merge` and `replay` if edits were
+/// Exit code of `cellar diff` and `compare` if they found differences, of `cellar merge` and `replay` if edits were
 /// dropped, rejected or in conflict, and of `cellar sync` if edits were rejected or set aside.
 pub const EXIT_DIFFERENCES: u8 = 2;
 /// Exit code for invalid arguments (`EX_USAGE`).
@@ -215,8 +217,9 @@ fn execute_command(
             Command::Unarchive(_) => catalog::unarchive_spreadsheet(context, &output).await,
             Command::Delete(_) => catalog::delete_spreadsheet(context, &output).await,
             Command::Undelete(_) => catalog::undelete_spreadsheet(context, &output).await,
-            // `cellar diff`, `sync`, `merge` and `replay` choose their own exit codes.
+            // `cellar diff`, `compare`, `sync`, `merge` and `replay` choose their own exit codes.
             Command::Diff(args) => return diff::show_differences(context, &output, args).await,
+            Command::Compare(args) => return compare::compare_file(context, &output, args).await,
             Command::Sync(args) => return sync::send_waiting_edits(context, &output, args).await,
             Command::Merge(args) => return merge::merge_fork(context, &output, args).await,
             Command::Replay(args) => return replay::replay_fork(context, &output, args).await,

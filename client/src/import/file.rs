@@ -63,7 +63,7 @@ pub(super) fn unreadable(path: &Path, source: std::io::Error) -> ImportError {
 }
 
 #[derive(Debug)]
-pub(super) struct SheetReader {
+pub(crate) struct SheetReader {
     path: PathBuf,
     format: FormatReader,
     /// Names of the sheets to read. If empty, all sheets are read.
@@ -126,7 +126,7 @@ impl FormatReader {
 impl SheetReader {
     /// If `sample_bytes` is set, only this many bytes at the start of a CSV file are examined to
     /// detect the column types ([`CsvOptions::sample_bytes`]).
-    pub(super) fn open(
+    pub(crate) fn open(
         path: &Path,
         options: &ReadOptions,
         sample_bytes: Option<u64>,
@@ -144,7 +144,7 @@ impl SheetReader {
 
     /// Returns `None` at the end of the file. The parts of sheets that are not selected are
     /// replaced by [`ImportStep::Working`].
-    pub(super) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
+    pub(crate) fn next_step(&mut self) -> Result<Option<ImportStep>, ImportError> {
         let read_result = match &mut self.format {
             FormatReader::Csv(csv) => csv.next_step(),
             FormatReader::Workbook(workbook) => workbook.next_step(),

@@ -18,6 +18,7 @@ pub use cellar_exchange::{
     TypeChoice,
 };
 pub use error::{ImportError, OneSheetPurpose};
+pub(crate) use file::SheetReader;
 pub use file::{ReadOptions, detect_format, likely_delimiter};
 #[cfg(feature = "cli")]
 pub(crate) use whole_file::name_of_file;

@@ -4,6 +4,7 @@
 
 mod axis;
 mod clear;
+mod compare;
 mod create;
 mod details;
 mod diff;
@@ -38,6 +39,7 @@ mod watch;
 
 pub(super) use axis::{AxisArguments, AxisCommand};
 pub(super) use clear::Clear;
+pub(super) use compare::Compare;
 pub(super) use create::Create;
 pub(super) use details::Details;
 pub(super) use diff::{Diff, DiffSide};
@@ -116,8 +118,8 @@ Example:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Spreadsheet: its name, its id or the beginning of it, or its URL [env: CELLAR_SPREADSHEET] [default: the
-    /// current one, see `cellar use`]
+    /// Spreadsheet: its name, its id or the first 4 characters or more of it, or its URL [env:
+    /// CELLAR_SPREADSHEET] [default: the current one, see `cellar use`]
     // This option does not use clap's `env` attribute, because the attribute hides whether the user
     // passed the option. An import must not write into a spreadsheet that only the environment
     // variable selects.
@@ -161,7 +163,7 @@ const GROUPS: [Group; 8] = [
             "sheets", "names",
         ],
     ),
-    ("Files", &["import", "export"]),
+    ("Files", &["import", "export", "compare"]),
     ("History", &["history", "diff", "watch", "head", "undo", "revert"]),
     ("Forks", &["fork", "forks", "merge", "replay"]),
     ("Sharing", &["share", "unshare", "links"]),
@@ -265,6 +267,8 @@ Examples:
     Diff(Diff),
     /// Export cells to a csv, tsv or xlsx file
     Export(Export),
+    /// Compare the results of formulas with those in a workbook file
+    Compare(Compare),
     /// Print the newest position
     #[command(after_help = "Examples:\n  cellar head\n  cellar head --json")]
     Head,
