@@ -105,9 +105,9 @@ impl CellsQuery {
         Self { at: Some(position), ..self }
     }
 
-    /// Whether all cells of a sheet are read at the newest position.
-    pub(crate) fn selects_newest_sheet(&self) -> bool {
-        self.at.is_none() && self.range.is_none() && self.cursor.is_none()
+    /// Whether all cells of a sheet are read.
+    pub(crate) fn selects_whole_sheet(&self) -> bool {
+        self.range.is_none() && self.cursor.is_none()
     }
 
     /// Reads at the given position or a later one. For read-your-writes consistency, pass the

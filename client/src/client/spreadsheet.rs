@@ -195,6 +195,13 @@ impl Spreadsheet {
         self.client.transport.send(call).await
     }
 
+    /// Returns the newest snapshot root at or before a position and the entries from there up to it (`GET
+    /// /v1/spreadsheets/{id}?at=…`). If `next` is set, there are too many entries for one reply.
+    pub(crate) async fn load_at(&self, at: Position) -> Result<LoadReply, ClientError> {
+        let call = self.call(Method::GET).with_position("at", Some(at));
+        self.client.transport.send(call).await
+    }
+
     /// Returns the log entries after a position (`GET /v1/spreadsheets/{id}/entries`).
     ///
     /// # Errors

@@ -55,8 +55,8 @@ struct ExportSource {
 /// Reads all cells of a sheet at one position, in memory or in a temporary file. `query` selects the
 /// sheet. `report_progress` is called with the number of cells read so far.
 ///
-/// The cells of the newest position are read from the chunks of the snapshot, those of an earlier
-/// position or of a range from the server.
+/// The cells are read from the chunks of the snapshot, unless they are a range. If an earlier position
+/// cannot be read from chunks, the server reads it.
 ///
 /// # Errors
 ///
@@ -65,13 +65,21 @@ pub async fn fetch_csv(
     spreadsheet: &Spreadsheet,
     query: CellsQuery,
     style: CsvStyle,
-    report_progress: impl FnMut(u64),
+    mut report_progress: impl FnMut(u64),
 ) -> Result<CsvExport, ExportError> {
-    if query.selects_newest_sheet() {
-        fetch_chunks(spreadsheet, query, style, report_progress).await
-    } else {
-        fetch_csv_pages(spreadsheet, query, style, report_progress).await
+    if let Some(at) = query.at.filter(|_| query.selects_whole_sheet())
+        && let Some(mut reader) = Reader::open_whole_at(spreadsheet, at).await?
+    {
+        let sheet = query.sheet.as_deref();
+        let export = Box::pin(read_chunks(&mut reader, sheet, style, &mut report_progress)).await;
+        if !is_object_missing(&export) {
+            return export;
+        }
     }
+    if query.at.is_none() && query.selects_whole_sheet() {
+        return fetch_chunks(spreadsheet, query, style, report_progress).await;
+    }
+    fetch_csv_pages(spreadsheet, query, style, report_progress).await
 }
 
 /// Reads all cells of a sheet like [`fetch_csv`], but always from the server.

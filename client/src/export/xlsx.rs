@@ -32,8 +32,8 @@ pub struct XlsxExport {
 /// only the cells of this sheet are read. `report_progress` is called with the number of cells read
 /// so far.
 ///
-/// The cells of the newest position are read from the chunks of the snapshot, those of an earlier
-/// position from the server.
+/// The cells are read from the chunks of the snapshot. If an earlier position cannot be read from
+/// chunks, the server reads it.
 ///
 /// # Errors
 ///
@@ -44,11 +44,20 @@ pub async fn fetch_xlsx(
     mut report_progress: impl FnMut(u64),
 ) -> Result<XlsxExport, ExportError> {
     // The futures are large, so that they are not part of those of the callers.
-    if !query.selects_newest_sheet() {
+    let sheet = query.sheet.as_deref();
+    if let Some(at) = query.at.filter(|_| query.selects_whole_sheet())
+        && let Some(mut reader) = Reader::open_whole_at(spreadsheet, at).await?
+    {
+        let export =
+            Box::pin(read_chunks(spreadsheet, &mut reader, sheet, &mut report_progress)).await;
+        if !is_object_missing(&export) {
+            return export;
+        }
+    }
+    if query.at.is_some() || !query.selects_whole_sheet() {
         return Box::pin(fetch_xlsx_pages(spreadsheet, query, report_progress)).await;
     }
     let mut reader = Reader::open_whole(spreadsheet, query.min_position).await?;
-    let sheet = query.sheet.as_deref();
     let mut beginnings_left = MAX_READ_BEGINNINGS;
     loop {
         let export =

@@ -78,6 +78,20 @@ impl Reader {
         Self::open_source(source, min_position).await
     }
 
+    /// Opens an earlier position for [`Reader::read_sheet`]. Returns `None` if it cannot be read from
+    /// chunks: too many entries follow its snapshot, or its root is missing. The server can read it.
+    pub(crate) async fn open_whole_at(
+        spreadsheet: &Spreadsheet,
+        at: Position,
+    ) -> Result<Option<Self>, ReaderError> {
+        let source = SnapshotSource::read_only(spreadsheet.clone(), spreadsheet.cache());
+        match ReadableState::load_at(&source, at).await {
+            Ok(state) => Ok(state.map(|state| Self { source: Arc::new(source), state })),
+            Err(error) if error.unreadable_object().is_some() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn open_source(
         source: SnapshotSource,
         min_position: Option<Position>,
@@ -96,6 +110,11 @@ impl Reader {
     #[must_use]
     pub fn incarnation(&self) -> u32 {
         self.state.incarnation
+    }
+
+    /// Returns whether there is a sheet with this name, ignoring case.
+    pub(crate) fn has_sheet(&self, name: &str) -> bool {
+        self.state.metadata.tabs.named(name).is_some()
     }
 
     /// Returns all cells of a rectangle. The result has the form of a response to `GET …/cells`,

@@ -80,6 +80,23 @@ impl ReadableState {
             LoadedSpreadsheet::load(source, min_position, EntryRetention::DropEntries).await?;
         loaded.into_readable_state(source)
     }
+
+    /// Returns the state at an earlier position, or `None` if too many entries follow its snapshot.
+    pub(super) async fn load_at(
+        source: &SnapshotSource,
+        at: Position,
+    ) -> Result<Option<Self>, ReaderError> {
+        let reply = source.spreadsheet.load_at(at).await?;
+        if reply.next.is_some() {
+            return Ok(None);
+        }
+        let root = load_root(source, &reply).await?;
+        let LoadReply { root: root_key, incarnation, entries, .. } = reply;
+        let mut loaded =
+            LoadedSpreadsheet::start_at_root(source, root_key, root, incarnation).await?;
+        loaded.apply_entries(source, entries, EntryRetention::DropEntries).await?;
+        loaded.check_reaches(at)?.into_readable_state(source).map(Some)
+    }
 }
 
 impl LoadedSpreadsheet {

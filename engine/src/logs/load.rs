@@ -23,7 +23,7 @@ pub struct Loaded {
     /// the beginning of the log or after a requested position.
     pub root: Option<String>,
     pub entries: Vec<Arc<Entry>>,
-    /// Position of the log's latest entry.
+    /// Position of the log's latest entry, or the requested position.
     pub head: Position,
     /// How many times the tables had been restored when the latest entry was written.
     pub incarnation: u32,
@@ -69,6 +69,38 @@ impl Logs {
         }
         let root_key = self.finished_root_key(log_id, start).await?;
         Ok(Loaded { root: Some(root_key), ..loaded })
+    }
+
+    /// Returns the key of the newest snapshot root at or before a position, and the entries from there up
+    /// to the position, which [`Loaded::head`] is.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LogError::NotFound`] if the log does not exist, [`LogError::NoSuchPosition`] if it has no
+    /// entry at `at`, or another [`LogError`] if the log cannot be read.
+    pub async fn load_at(&self, log_id: LogId, at: Position) -> Result<Loaded, LogError> {
+        let snapshot = self.latest_snapshot_up_to(log_id, at).await?;
+        // The state at the first entry of a log is empty, so its root is not needed.
+        let snapshot = snapshot.filter(|snapshot| snapshot.position != Position::FIRST);
+        let start = snapshot.as_ref().map_or(Position::FIRST, |snapshot| snapshot.position);
+        let mut collector = ReplyCollector::new(start, FirstEntry::Included);
+        self.walk(log_id, start, Some(at), |entry| {
+            Ok(if entry.position > at { ControlFlow::Break(()) } else { collector.add(entry) })
+        })
+        .await?;
+        let LogHead { head: newest, incarnation, .. } =
+            collector.newest.ok_or(LogError::NotFound)?;
+        let is_whole = newest >= at;
+        if !is_whole && !collector.is_full {
+            return Err(LogError::NoSuchPosition { at, newest });
+        }
+        Ok(Loaded {
+            root: snapshot.map(|snapshot| snapshot.root_key),
+            entries: collector.entries,
+            head: at,
+            incarnation,
+            next: (!is_whole).then_some(newest),
+        })
     }
 
     /// If the segments are inconsistent, they are read again with strong consistency, since the
@@ -210,11 +242,14 @@ struct ReplyCollector {
     reply_bytes: usize,
     /// Position of the last visited entry, or `None` if no entry was visited.
     newest: Option<LogHead>,
+    /// Whether an entry did not fit.
+    is_full: bool,
 }
 
 impl ReplyCollector {
     fn new(start: Position, first_entry: FirstEntry) -> Self {
-        Self { start, first_entry, entries: Vec::new(), reply_bytes: 0, newest: None }
+        let (entries, reply_bytes, newest, is_full) = (Vec::new(), 0, None, false);
+        Self { start, first_entry, entries, reply_bytes, newest, is_full }
     }
 
     fn add(&mut self, entry: &Arc<Entry>) -> ControlFlow<()> {
@@ -223,6 +258,7 @@ impl ReplyCollector {
             // Return at least one entry regardless of its size. Otherwise, the client could never
             // read past it.
             if self.reply_bytes > MAX_REPLY_BYTES && !self.entries.is_empty() {
+                self.is_full = true;
                 return ControlFlow::Break(());
             }
             self.entries.push(Arc::clone(entry));

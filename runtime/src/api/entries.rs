@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use cellar_api::wire::{EntriesReply, EntryView, ForkSource, LoadReply};
+use cellar_api::wire::{EntriesReply, EntryView, ForkSource, LoadReply, PositionOrTime};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::access::Need;
@@ -17,10 +17,11 @@ use cellar_api::wire::Problem;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;
 
-/// Query parameters of `loadSpreadsheet`, `getHead` and `getStats`.
+/// Query parameters of `getHead` and `getStats`.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(utoipa::IntoParams))]
 #[cfg_attr(test, into_params(parameter_in = Query))]
@@ -29,6 +30,21 @@ pub(super) struct MinPosition {
     /// Position that the reply has at least, so that clients read their own writes. If the newest position
     /// is earlier, such as after the tables were restored, the reply has that one: check its position.
     pub(super) min_position: Option<Position>,
+}
+
+/// Query parameters of `loadSpreadsheet`.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadParameters {
+    /// Position or time to load; defaults to the newest position. The reply has the newest snapshot
+    /// before it, and the entries up to it.
+    #[serde(default, deserialize_with = "position_parameter::optional")]
+    at: Option<PositionOrTime>,
+    /// Position that the reply has at least, so that clients read their own writes. If the newest position
+    /// is earlier, such as after the tables were restored, the reply has that one: check its position.
+    min_position: Option<Position>,
 }
 
 /// Query parameters of `listEntries`.
@@ -41,23 +57,27 @@ pub(super) struct EntriesParameters {
     after: Position,
 }
 
-/// Load the newest snapshot root and the entries after it
+/// Load a snapshot root and the entries after it, for any position
 #[cfg_attr(test, utoipa::path(
     get,
     path = "/v1/spreadsheets/{id}",
     operation_id = "loadSpreadsheet",
     tag = "Log",
-    params(MinPosition),
+    params(LoadParameters),
     responses((status = 200, description = "The root and the entries", body = LoadReply))
 ))]
 pub(super) async fn load_spreadsheet(
     State(state): State<ApiState>,
     caller: Caller,
     PathId(spreadsheet_id): PathId,
-    Parameters(parameters): Parameters<MinPosition>,
+    Parameters(parameters): Parameters<LoadParameters>,
 ) -> Result<Json<LoadReply>, Failure> {
     let log_id = caller.authorize(&state, &spreadsheet_id, Need::Read).await?;
-    let loaded = state.logs().load(log_id, parameters.min_position).await?;
+    let LoadParameters { at, min_position } = parameters;
+    let loaded = match find_position(&state, log_id, at, min_position).await? {
+        None => state.logs().load(log_id, min_position).await?,
+        Some(at) => state.logs().load_at(log_id, at).await?,
+    };
     let root_url = match &loaded.root {
         None => None,
         Some(root_key) => Some(state.logs().object_url(root_key).await?.url),

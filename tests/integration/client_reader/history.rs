@@ -133,7 +133,7 @@ async fn reads_as_the_server_does(seed: u64) {
     for seed in 0..3 {
         world.apply(noise(SheetId::FIRST, seed)).await;
     }
-    let (mut without_fetch, mut roots) = (0, BTreeSet::new());
+    let (mut without_fetch, mut roots, mut positions) = (0, BTreeSet::new(), Vec::new());
     for step in 0..STEPS {
         match step {
             20 => import(&world, &mut random, None).await,
@@ -147,10 +147,13 @@ async fn reads_as_the_server_does(seed: u64) {
         let sheets = sheets(&world).await;
         let (sheet, name) = &sheets[random.usize(..sheets.len())];
         let edited = world.apply(operation(&mut random, *sheet, step)).await;
+        positions.push(edited);
 
         if step % 12 == 11 {
             world.settle().await;
-            Box::pin(world.check_exports(name)).await;
+            Box::pin(world.check_exports(CellsQuery::of_sheet(name))).await;
+            let at = positions[random.usize(..positions.len())];
+            Box::pin(world.check_exports(CellsQuery::default().at_position(at))).await;
         }
         let root_before = root(&world).await;
         roots.extend(root_before.clone());
@@ -183,7 +186,7 @@ async fn reads_as_the_server_does(seed: u64) {
     let mut reader = Reader::open(client.spreadsheet(world.log), None, None).await.unwrap();
     for (_, name) in sheets(&world).await {
         world.check(&mut reader, Some(name.as_str()), "A:ZZ").await;
-        Box::pin(world.check_exports(&name)).await;
+        Box::pin(world.check_exports(CellsQuery::of_sheet(&name))).await;
     }
     let fetched = client.cost().cost.object_gets;
     assert!(fetched >= 4, "{fetched} objects");

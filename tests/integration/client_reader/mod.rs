@@ -104,9 +104,8 @@ impl World {
     }
 
     /// Checks that exports from chunks equal those from the server.
-    async fn check_exports(&self, sheet: &str) {
+    async fn check_exports(&self, query: CellsQuery) {
         let spreadsheet = self.client.spreadsheet(self.log);
-        let query = CellsQuery::of_sheet(sheet);
         for formulas in [false, true] {
             let mut style = CsvStyle::default();
             style.formulas = formulas;
@@ -116,15 +115,15 @@ impl World {
                 let mut file = Vec::new();
                 (export.write_to(&mut file).unwrap(), String::from_utf8(file).unwrap())
             });
-            assert!(own == shown, "{sheet}, formulas: {formulas}");
+            assert!(own == shown, "{query:?}, formulas: {formulas}");
         }
         let own = fetch_xlsx(&spreadsheet, query.clone(), |_| {}).await.unwrap();
-        let shown = fetch_xlsx_pages(&spreadsheet, query, |_| {}).await.unwrap();
+        let shown = fetch_xlsx_pages(&spreadsheet, query.clone(), |_| {}).await.unwrap();
         let [own, shown] = [own, shown].map(|export| {
             let mut file = std::io::Cursor::new(Vec::new());
             (export.write_to(&mut file).unwrap(), file.into_inner())
         });
-        assert!(own == shown, "{sheet} as xlsx");
+        assert!(own == shown, "{query:?} as xlsx");
     }
 
     /// Waits until all requested snapshots are finished, so that the root no longer changes.

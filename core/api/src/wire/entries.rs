@@ -14,7 +14,7 @@ use cellar_sheet::operation::{Operation, Rejection, SheetId};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LoadReply {
-    /// Latest position known to the server.
+    /// Latest position known to the server, or the position of the request's `at`.
     pub head: Position,
     /// Incarnation of the tables: the number of times that they were restored. It must be sent with
     /// edits.
@@ -23,7 +23,7 @@ pub struct LoadReply {
     /// access to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<ForkSource>,
-    /// Key of the root object of the newest snapshot, such as `sheets/{log}/roots/{hash}`. If there is
+    /// Key of the root object of the snapshot, such as `sheets/{log}/roots/{hash}`. If there is
     /// no snapshot, the key is absent and `entries` starts with the first entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
@@ -31,7 +31,7 @@ pub struct LoadReply {
     /// the download specifies the compression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_url: Option<String>,
-    /// Entries starting with the Snapshot entry of the newest snapshot, oldest first.
+    /// Entries starting with the Snapshot entry of the snapshot, oldest first.
     pub entries: Vec<EntryView>,
     /// Position after which `listEntries` returns further entries. Set if `entries` was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
