@@ -55,15 +55,34 @@ impl ParsedFormula {
     }
 
     /// Returns the number format of the result in `cell`, or `None` for `General`. `format_of`
-    /// returns the number format of the first cell of a reference.
+    /// returns the number format of a cell of a reference: of its first cell or, if this is a header
+    /// without a format, of the cell below.
     pub(crate) fn format_in(
         &self,
         cell: CellName,
         format_of: impl Fn(&Reference, CellName, FormatSource) -> Option<Arc<str>>,
     ) -> Option<Arc<str>> {
         result_format(self.parsed.expression(), |reference, source| {
-            format_of(reference, self.first_cell(&reference.area, cell)?, source)
+            let first = self.first_cell(&reference.area, cell)?;
+            let below_header =
+                || format_of(reference, self.cell_below_header(&reference.area, cell)?, source);
+            format_of(reference, first, source).or_else(below_header)
         })
+    }
+
+    /// Returns the second cell of an area that begins in the first row of a sheet, where headers are.
+    fn cell_below_header(&self, area: &Area, cell: CellName) -> Option<CellName> {
+        let first = self.first_cell(area, cell)?;
+        let has_several_rows = match (*area, self.origin) {
+            (Area::Columns(_), _) => true,
+            (Area::Range { rows, .. }, None) => rows.first.index != rows.last.index,
+            (Area::Range { rows, .. }, Some(origin)) => {
+                let copied = |end: Coordinate| copied(end, origin.row, cell.row);
+                copied(rows.first)? != copied(rows.last)?
+            }
+            _ => false,
+        };
+        (first.row == 0 && has_several_rows).then_some(CellName { row: 1, ..first })
     }
 
     /// Returns the references of the formula, each with its first cell for a formula in `cell`.
@@ -95,14 +114,17 @@ impl ParsedFormula {
 
 /// Returns the smaller end of a range after its formula was copied from `origin` to `own`.
 fn first_of(ends: Ends, origin: u32, own: u32) -> Option<u32> {
-    let copied = |coordinate: Coordinate| {
-        if coordinate.is_absolute {
-            return Some(coordinate.index);
-        }
-        let index = i64::from(coordinate.index) + i64::from(own) - i64::from(origin);
-        u32::try_from(index).ok()
-    };
+    let copied = |end| copied(end, origin, own);
     Some(copied(ends.first)?.min(copied(ends.last)?))
+}
+
+/// Returns a row or column after its formula was copied from `origin` to `own`.
+fn copied(coordinate: Coordinate, origin: u32, own: u32) -> Option<u32> {
+    if coordinate.is_absolute {
+        return Some(coordinate.index);
+    }
+    let index = i64::from(coordinate.index) + i64::from(own) - i64::from(origin);
+    u32::try_from(index).ok()
 }
 
 impl SharedFormula {

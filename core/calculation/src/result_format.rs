@@ -1,6 +1,6 @@
 //! Derives the number format for displaying a formula's result if its cell has none. For example, a
 //! date plus a number is displayed as a date, and a sum is displayed in the format of the first
-//! cell that it adds.
+//! cell that it adds, or of the cell below a header.
 
 use std::sync::Arc;
 

@@ -124,6 +124,21 @@ fn a_result_without_a_format_has_that_of_its_operands() {
 }
 
 #[test]
+fn a_range_with_a_header_has_the_format_of_the_cell_below() {
+    let formulas =
+        [("B1", "=MAX(A:A)"), ("B2", "=MAX(A1:A2)"), ("B3", "=MAX(A2:A3)"), ("B4", "=A1")];
+    let cells = [("A1", "Date"), ("A2", "2026-11-26"), ("A3", "7")];
+    let mut world = World::of(&[cells.as_slice(), &formulas].concat());
+    // The first total of a running total reads no cell below.
+    world.set(0, "C1", "=SUM($A$1:A1)");
+    world.set_format(0, "A2", "yyyy-mm-dd");
+    let results = world.results(&mut world.calculation(), &["B1", "B2", "B3", "B4", "C1"]);
+    let formats: Vec<_> = results.iter().map(|result| result.format.as_deref()).collect();
+    let date = Some("yyyy-mm-dd");
+    assert_eq!(formats, [date, date, date, None, None]);
+}
+
+#[test]
 fn time_and_random_numbers_belong_to_the_position() {
     let world =
         World::of(&[("A1", "=NOW()"), ("A2", "=RAND()"), ("A3", "=RAND()"), ("A4", "=TODAY()")]);
