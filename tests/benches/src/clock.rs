@@ -17,6 +17,13 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, cpu_s() - begin)
 }
 
+/// Awaits `work`. Returns its result and the CPU seconds of the process meanwhile.
+pub(crate) async fn timed_until<T>(work: impl Future<Output = T>) -> (T, f64) {
+    let begin = cpu_s();
+    let done = work.await;
+    (done, cpu_s() - begin)
+}
+
 /// Returns the median of the CPU seconds of several repetitions.
 pub(crate) fn median_s<T>(repeats: usize, mut work: impl FnMut() -> T) -> f64 {
     let mut times: Vec<f64> =

@@ -1,7 +1,7 @@
 //! Compares snapshots with alternative stores, and prints one table.
 //!
 //! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
-//! [--only fold|sheet|formulas|calculation|values]`; `--no-default-features` before `--` omits the alternative stores.
+//! [--only fold|sheet|formulas|calculation|totals|values]`; `--no-default-features` before `--` omits the alternative stores.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -41,6 +41,9 @@ fn main() -> Result<(), Failure> {
     }
     if options.wants("calculation") {
         rows.extend(works::full_calculation::run(&options)?);
+    }
+    if options.wants("totals") {
+        rows.extend(works::running_total::run(&options)?);
     }
     if options.wants("values") {
         rows.extend(works::excel_values::run()?);

@@ -3,7 +3,7 @@
 use crate::Failure;
 
 /// Benchmarks that can be selected.
-const WORKS: [&str; 5] = ["fold", "sheet", "formulas", "calculation", "values"];
+const WORKS: [&str; 6] = ["fold", "sheet", "formulas", "calculation", "totals", "values"];
 
 pub(crate) struct Options {
     /// Print JSON instead of a table.
