@@ -280,6 +280,58 @@ fn a_dry_run_of_a_revert_lists_what_would_change() {
 }
 
 #[test]
+fn a_dry_run_of_a_revert_compares_a_replaced_sheet_with_its_replacement() {
+    let project = Project::new();
+    project.deploy();
+    std::fs::write(project.path("old.csv"), "a,b\n1,2\n").unwrap();
+    std::fs::write(project.path("new.csv"), "a,b\n1,9\n").unwrap();
+    done(&project, &["create", "Budget"]);
+    let id = json_of(&project, &["details"])["id"].as_str().unwrap().to_owned();
+    done(&project, &["sheets", "add", "Notes"]);
+    done(&project, &["import", "old.csv", "--into", &id]);
+    let then = done(&project, &["head"]).stdout.trim().to_owned();
+    done(&project, &["import", "new.csv", "--into", &id, "--replace", "old"]);
+    let dry = |more: &[&str]| {
+        let arguments = [&["revert", "--to", &then, "--dry-run"], more].concat();
+        done(&project, &arguments).stdout
+    };
+    let change = "old\n  B2: 2 -> 9\n";
+    assert_eq!(dry(&["--sheet", "old"]), change);
+    assert_eq!(dry(&["--range", "old!A1:B2"]), change);
+    assert!(dry(&["--range", "old!A1:B1"]).starts_with("nothing to revert"));
+    done(&project, &["revert", "--to", &then, "--sheet", "old"]);
+    assert!(dry(&["--sheet", "old"]).starts_with("nothing to revert"));
+    done(&project, &["set", "old!A2", "7"]);
+    assert_eq!(dry(&["--sheet", "old"]), "old\n  A2: 1 -> 7\n");
+}
+
+#[test]
+fn a_header_in_place_of_a_column_is_explained() {
+    let project = Project::new();
+    project.deploy();
+    std::fs::write(project.path("people.csv"), "name,state,city\nAda,TX,Austin\n").unwrap();
+    done(&project, &["import", "people.csv"]);
+    let help = ["the header `state` is in column B: begin the condition with B"];
+    refused(&project, &["get", "--where", "state=TX"], 64, &help);
+    refused(&project, &["get", "--where", "country=US"], 64, &["cellar get --help"]);
+    assert!(done(&project, &["get", "--where", "B=TX"]).stdout.contains("Austin"));
+}
+
+#[test]
+fn the_list_says_why_the_current_spreadsheet_is_not_in_it() {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", "Budget"]);
+    done(&project, &["archive"]);
+    let list = done(&project, &["list"]);
+    assert!(
+        list.stderr
+            .contains("`Budget` is archived. List those with: cellar list --status archived"),
+        "{list:?}"
+    );
+}
+
+#[test]
 fn names_and_authors_that_do_not_match_are_explained() {
     let project = Project::new();
     project.deploy();

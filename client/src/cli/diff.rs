@@ -1,9 +1,9 @@
-use cellar_api::wire::DiffReply;
+use cellar_api::wire::{CellAt, DiffReply};
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, GENERAL, Value};
-use cellar_sheet::workbook::{AxisDiff, NameDiff, OrderDiff, SheetChange, SheetDiff};
+use cellar_sheet::workbook::{AxisDiff, CellDiff, NameDiff, OrderDiff, SheetChange, SheetDiff};
 use console::style;
 use serde::Serialize;
 
@@ -25,7 +25,8 @@ pub(super) async fn show_differences(
     output: &Output,
     args: args::Diff,
 ) -> Result<u8, CliError> {
-    let cells = if args.cells { ListedCells::All } else { ListedCells::OfKeptSheets };
+    let whole_sheets = if args.cells { WholeSheets::Listed } else { WholeSheets::Counted };
+    let cells = ListedCells { whole_sheets, limit: args.limit };
     match (&args.from, args.to.as_ref()) {
         (DiffSide::At(from), None) => compare_positions(context, output, from, None, cells).await,
         (DiffSide::At(from), Some(DiffSide::At(to))) => {
@@ -108,12 +109,21 @@ fn exit_code(output: &Output, diff: &DiffReply, compared: impl FnOnce() -> Strin
     EXIT_DIFFERENCES
 }
 
-/// Whose cells are listed. Those of an added or deleted sheet may be very many, and all of them have
-/// changed.
+/// Which cells are listed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ListedCells {
+    pub(super) whole_sheets: WholeSheets,
+    /// Maximum number of cells.
+    pub(super) limit: u32,
+}
+
+/// How an added or deleted sheet is printed. All its cells have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ListedCells {
-    OfKeptSheets,
-    All,
+pub(super) enum WholeSheets {
+    Counted,
+    Listed,
+    /// Like [`WholeSheets::Counted`], in a command without an option that lists the cells.
+    OnlyCounted,
 }
 
 pub(super) fn print_diff(
@@ -122,22 +132,40 @@ pub(super) fn print_diff(
     cells: ListedCells,
 ) -> Result<(), CliError> {
     output.print_lines(diff_lines(diff, cells))?;
-    let is_counted = |sheet: &SheetDiff| is_only_counted(sheet, cells) && cell_count(sheet) > 0;
-    if diff.sheets.iter().any(is_counted) {
+    let counted = |sheet: &&SheetDiff| is_only_counted(sheet, cells);
+    if cells.whole_sheets == WholeSheets::Counted
+        && diff.sheets.iter().filter(counted).any(|sheet| cell_count(sheet) > 0)
+    {
         output.print_note("List the cells of added and deleted sheets with --cells.");
+    }
+    let listed = diff.sheets.iter().filter(|sheet| !counted(sheet));
+    if listed.map(cell_count).sum::<usize>() > to_index(cells.limit) {
+        output.print_note(match cells.whole_sheets {
+            WholeSheets::OnlyCounted => "More cells differ; `cellar diff` can list them.",
+            _ => "More cells differ; pass a larger --limit, or --json for all.",
+        });
     }
     Ok(())
 }
 
+fn to_index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 fn diff_lines(diff: &DiffReply, cells: ListedCells) -> Vec<String> {
-    let sheets = diff.sheets.iter().flat_map(|sheet| sheet_lines(sheet, cells));
-    let names = diff.names.iter().map(name_line);
-    sheets.chain(names).chain(diff.order.iter().map(order_line)).collect()
+    let mut cells_left = to_index(cells.limit);
+    let mut lines = Vec::new();
+    for sheet in &diff.sheets {
+        lines.extend(sheet_lines(sheet, cells, &mut cells_left));
+    }
+    lines.extend(diff.names.iter().map(name_line));
+    lines.extend(diff.order.iter().map(order_line));
+    lines
 }
 
 fn is_only_counted(sheet: &SheetDiff, cells: ListedCells) -> bool {
     let is_whole = matches!(sheet.change, SheetChange::Added | SheetChange::Deleted);
-    is_whole && cells == ListedCells::OfKeptSheets
+    is_whole && cells.whole_sheets != WholeSheets::Listed
 }
 
 fn cell_count(sheet: &SheetDiff) -> usize {
@@ -159,7 +187,8 @@ fn name_line(diff: &NameDiff) -> String {
     format!("name {}: {} -> {}", escape(&diff.name), style(before).red(), style(after).green())
 }
 
-fn sheet_lines(sheet: &SheetDiff, cells: ListedCells) -> Vec<String> {
+/// Lists at most `cells_left` cells, and subtracts them.
+fn sheet_lines(sheet: &SheetDiff, cells: ListedCells, cells_left: &mut usize) -> Vec<String> {
     let change_note = match sheet.change {
         SheetChange::Added => "   sheet added",
         SheetChange::Deleted => "   sheet deleted",
@@ -176,17 +205,28 @@ fn sheet_lines(sheet: &SheetDiff, cells: ListedCells) -> Vec<String> {
     if sheet.formats_changed {
         lines.push("  number formats of ranges changed".to_owned());
     }
-    for cell in &sheet.cells {
-        let cell_name = CellName { row: cell.row, column: cell.column };
-        let (before, after) = describe_change(&cell.before, &cell.after);
-        lines.push(format!("  {cell_name}: {} -> {}", style(before).red(), style(after).green()));
-    }
-    for deleted in &sheet.deleted_cells {
-        let old_name = CellName { row: deleted.row, column: deleted.column };
-        let before = describe_cell(&deleted.cell);
-        lines.push(format!("  {old_name} before: {} -> deleted", style(before).red()));
+    let changed = sheet.cells.iter().map(changed_cell_line);
+    let deleted = sheet.deleted_cells.iter().map(deleted_cell_line);
+    let line_count = lines.len();
+    lines.extend(changed.chain(deleted).take(*cells_left));
+    let listed = lines.len() - line_count;
+    *cells_left -= listed;
+    let others = cell_count(sheet) - listed;
+    if others > 0 {
+        lines.push(format!("  … and {}", count(others, "other cell", "other cells")));
     }
     lines
+}
+
+fn changed_cell_line(cell: &CellDiff) -> String {
+    let cell_name = CellName { row: cell.row, column: cell.column };
+    let (before, after) = describe_change(&cell.before, &cell.after);
+    format!("  {cell_name}: {} -> {}", style(before).red(), style(after).green())
+}
+
+fn deleted_cell_line(deleted: &CellAt) -> String {
+    let before = describe_cell(&deleted.cell);
+    format!("  {} before: {} -> deleted", deleted.name(), style(before).red())
 }
 
 fn axis_lines(axis: Axis, axis_name: &str, diff: &AxisDiff) -> Vec<String> {
@@ -234,10 +274,8 @@ fn shorten(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::CellAt;
     use cellar_base::position::Position;
     use cellar_sheet::operation::{SheetId, Spans};
-    use cellar_sheet::workbook::CellDiff;
 
     use super::*;
 
@@ -284,7 +322,9 @@ mod tests {
             let lines = diff_lines(diff, cells);
             lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect()
         };
-        let plain = plain_lines(&diff, ListedCells::OfKeptSheets);
+        let listed = |whole_sheets, limit| ListedCells { whole_sheets, limit };
+        let (counted, all) = (listed(WholeSheets::Counted, 4), listed(WholeSheets::Listed, 4));
+        let plain = plain_lines(&diff, counted);
         let expected = [
             "Costs\\u{1b}   sheet renamed",
             "  rows inserted: 3:4",
@@ -300,11 +340,14 @@ mod tests {
             "order of sheets: Costs\\u{1b}, B -> B, Costs\\u{1b}",
         ];
         assert_eq!(plain, expected);
-        assert_eq!(plain_lines(&diff, ListedCells::All), expected);
+        assert_eq!(plain_lines(&diff, all), expected);
         diff.sheets[0].change = SheetChange::Deleted;
-        let counted = plain_lines(&diff, ListedCells::OfKeptSheets);
-        assert_eq!(counted[0], "Costs\\u{1b}   sheet deleted (4 cells)");
-        assert_eq!(counted[1..], expected[9..]);
-        assert_eq!(plain_lines(&diff, ListedCells::All)[1..], expected[1..]);
+        let plain = plain_lines(&diff, counted);
+        assert_eq!(plain[0], "Costs\\u{1b}   sheet deleted (4 cells)");
+        assert_eq!(plain[1..], expected[9..]);
+        assert_eq!(plain_lines(&diff, all)[1..], expected[1..]);
+        let some = plain_lines(&diff, listed(WholeSheets::Listed, 3));
+        assert_eq!(some[1..8], expected[1..8]);
+        assert_eq!(some[8], "  … and 1 other cell");
     }
 }

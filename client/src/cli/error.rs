@@ -127,7 +127,9 @@ pub(super) enum CliError {
     #[error("you have no edit to undo")]
     #[diagnostic(
         code(cellar::nothing_to_undo),
-        help("list all edits with `cellar history`, and undo one with `cellar undo POSITION`")
+        help(
+            "list all edits with `cellar history`, and undo one with `cellar undo POSITION`; to redo an edit, undo its undo"
+        )
     )]
     NothingToUndo,
     #[error("nothing is left to undo of your newest edits: {tried}")]

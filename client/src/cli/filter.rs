@@ -6,17 +6,17 @@ use cellar_api::wire::{CellAt, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Rectangle, parse_column};
 use cellar_sheet::cell::general_of_15_digits;
-use cellar_sheet::condition::{Condition, Conditions};
+use cellar_sheet::condition::{BadCondition, Condition, Conditions};
 use serde::Serialize;
 
 use super::args;
 use super::at::{FoundPosition, find_optional, print_json_with_times};
 use super::context::Context;
 use super::edit::choose_sheet_name;
-use super::empty_columns::print_empty_columns;
 use super::error::CliError;
 use super::formula_notes::print_notes_of_cells;
 use super::get::{check_table_cells, clip_to_extent, range_text};
+use super::headers::{find_header, print_empty_columns};
 use super::output::{Output, count};
 use super::warnings::{is_zero, mark_if_stale, print_stale_cells};
 use crate::cli::table::render_rows;
@@ -32,15 +32,18 @@ pub(super) async fn print_rows(
     args: &args::Get,
 ) -> Result<(), CliError> {
     let spreadsheet = context.spreadsheet()?;
-    let conditions = join_conditions(&args.conditions)?;
     let at = find_optional(args.at.as_ref(), &spreadsheet, output).await?;
-    let query = FilterQuery {
-        conditions,
+    let mut query = FilterQuery {
+        conditions: String::new(),
         sum: None,
         sheet: choose_sheet_name(args.sheet.clone(), args.range())?,
         range: args.range().map(range_text),
         at: at.as_ref().map(|at| at.position),
         min_position: context.seen_position(&spreadsheet),
+    };
+    query.conditions = match join_conditions(&args.conditions) {
+        Ok(conditions) => conditions,
+        Err(error) => return Err(refuse_conditions(&spreadsheet, &query, error).await),
     };
     if args.count || !args.sums.is_empty() {
         let totals = read_totals(&spreadsheet, query.clone(), args).await?;
@@ -83,19 +86,35 @@ pub(super) async fn print_rows(
     Ok(())
 }
 
-fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, CliError> {
+fn join_conditions(written: &[args::WrittenConditions]) -> Result<String, BadCondition> {
     if written.is_empty() {
         return Ok(String::new());
     }
     let written: Vec<&str> = written.iter().map(|conditions| conditions.0.as_str()).collect();
     let joined = written.join(" && ");
-    match joined.parse::<Conditions>() {
-        Ok(_) => Ok(joined),
-        Err(error) => Err(CliError::usage(
-            format!("--where cannot be used: {error}"),
-            "`cellar get --help` describes the conditions; several are joined with && or given as several --where",
-        )),
-    }
+    joined.parse::<Conditions>().map(|_| joined)
+}
+
+/// If a condition begins with a header, says in which column it is.
+async fn refuse_conditions(
+    spreadsheet: &Spreadsheet,
+    query: &FilterQuery,
+    error: BadCondition,
+) -> CliError {
+    let column = match &error {
+        BadCondition::NoSuchColumn { word, .. } => {
+            find_header(spreadsheet, query, word).await.map(|column| (word, column))
+        }
+        _ => None,
+    };
+    let advice = match column {
+        Some((word, column)) => {
+            format!("the header `{word}` is in column {column}: begin the condition with {column}")
+        }
+        None => "`cellar get --help` describes the conditions; several are joined with && or given as several --where"
+            .to_owned(),
+    };
+    CliError::usage(format!("--where cannot be used: {error}"), advice)
 }
 
 fn columns_of(conditions: &str) -> BTreeSet<u32> {
@@ -394,12 +413,12 @@ mod tests {
         let join = |written: &[&str]| {
             let parse = |text: &&str| text.parse::<args::WrittenConditions>().unwrap();
             let written: Vec<_> = written.iter().map(parse).collect();
-            join_conditions(&written).map_err(|error| error.exit_code())
+            join_conditions(&written)
         };
         assert_eq!(join(&["D=TX", "F>3"]), Ok("D=TX && F>3".to_owned()));
         assert_eq!(join(&["D=", "A!="]), Ok("D= && A!=".to_owned()));
-        assert_eq!(join(&["D="]), Err(64));
-        assert_eq!(join(&["A=1"; 17]), Err(64));
+        assert_eq!(join(&["D="]), Err(BadCondition::OnlyBlank));
+        assert_eq!(join(&["A=1"; 17]), Err(BadCondition::TooMany));
         assert!("D".parse::<args::WrittenConditions>().is_err());
     }
 

@@ -1,4 +1,4 @@
-use cellar_api::wire::{SpreadsheetStatus, SpreadsheetView};
+use cellar_api::wire::{DetailsReply, SpreadsheetStatus, SpreadsheetView};
 use cellar_base::identity::LogId;
 use console::Alignment;
 use serde_json::json;
@@ -27,13 +27,35 @@ pub(super) async fn list_spreadsheets(
     output.print_note(describe_list(spreadsheets.len(), &args));
     let lists_all = describe_filters(&args).is_empty() && args.status == ListStatus::Active;
     let is_listed = |id| spreadsheets.iter().any(|view| view.id == id);
-    if lists_all && current.is_some_and(|current| !is_listed(current)) {
-        output.print_note(
-            "The current spreadsheet is not in the list: it was created a moment ago, archived or deleted. \
-             `cellar details` shows which.",
-        );
+    if let Some(current) = current
+        && lists_all
+        && !output.json
+        && !is_listed(current)
+    {
+        let details = context.client()?.spreadsheet(current).details().await;
+        output.print_note(describe_unlisted(details.ok().as_ref()));
     }
     Ok(())
+}
+
+/// `current` is `None` if the spreadsheet cannot be read.
+fn describe_unlisted(current: Option<&DetailsReply>) -> String {
+    let Some(DetailsReply { name, status, .. }) = current else {
+        return "The current spreadsheet is not in the list, because you have no access to it."
+            .to_owned();
+    };
+    let name = escape(name);
+    match status {
+        SpreadsheetStatus::Active => {
+            format!("The current spreadsheet `{name}` will be in the list after a few seconds.")
+        }
+        SpreadsheetStatus::Archived => format!(
+            "The current spreadsheet `{name}` is archived. List those with: cellar list --status archived"
+        ),
+        SpreadsheetStatus::Deleted => format!(
+            "The current spreadsheet `{name}` is deleted. List those with: cellar list --status deleted"
+        ),
+    }
 }
 
 fn to_query(args: &args::List) -> SpreadsheetsQuery {

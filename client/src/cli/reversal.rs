@@ -1,6 +1,6 @@
 //! Prints the effect of `cellar undo` and `cellar revert`.
 
-use cellar_api::wire::ReversalReport;
+use cellar_api::wire::{ReversalCounts, ReversalReport};
 use cellar_sheet::operation::Operation;
 
 use super::error::CliError;
@@ -32,8 +32,7 @@ pub(super) fn print_reversal(
 }
 
 fn report_lines(report: &ReversalReport, operations: &[Operation]) -> Vec<String> {
-    let sheets = describe_sheets(report.restored.sheets, operations);
-    let mut lines = vec![format!("took back: {}{sheets}", report.restored)];
+    let mut lines = vec![format!("took back: {}", describe_restored(report.restored, operations))];
     if !report.left.is_zero() {
         lines.push(format!("left, because they were changed since: {}", report.left));
     }
@@ -44,14 +43,17 @@ fn report_lines(report: &ReversalReport, operations: &[Operation]) -> Vec<String
 }
 
 /// An undo of an import that replaced a sheet removes one sheet and recovers another.
-fn describe_sheets(sheets: u64, operations: &[Operation]) -> String {
+fn describe_restored(restored: ReversalCounts, operations: &[Operation]) -> String {
     let is_removal = |operation: &&Operation| matches!(operation, Operation::DeleteSheet(_));
     let removed = u64::try_from(operations.iter().filter(is_removal).count()).unwrap_or(u64::MAX);
-    match sheets.checked_sub(removed) {
+    match restored.sheets.checked_sub(removed) {
         Some(recovered) if removed > 0 && recovered > 0 => {
-            format!("; sheets removed: {}, recovered: {}", grouped(removed), grouped(recovered))
+            let others = ReversalCounts { sheets: 0, ..restored };
+            let sheets =
+                format!("sheets removed: {}, recovered: {}", grouped(removed), grouped(recovered));
+            if others.is_zero() { sheets } else { format!("{others}; {sheets}") }
         }
-        _ => String::new(),
+        _ => restored.to_string(),
     }
 }
 
@@ -62,7 +64,6 @@ fn recovers_a_sheet(applied: &AppliedEdit) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use cellar_api::wire::ReversalCounts;
     use cellar_sheet::operation::{DeleteSheet, SheetId};
 
     use super::*;
@@ -73,7 +74,7 @@ mod tests {
         let restored = ReversalCounts { sheets: 2, formulas: 1, ..ReversalCounts::default() };
         let report = ReversalReport { restored, ..ReversalReport::default() };
         let lines = report_lines(&report, std::slice::from_ref(&delete));
-        assert_eq!(lines, ["took back: 2 sheets, 1 formula; sheets removed: 1, recovered: 1"]);
+        assert_eq!(lines, ["took back: 1 formula; sheets removed: 1, recovered: 1"]);
         assert_eq!(
             report_lines(&report, &[delete.clone(), delete]),
             ["took back: 2 sheets, 1 formula"]

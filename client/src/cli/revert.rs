@@ -1,13 +1,13 @@
 use cellar_api::wire::DiffReply;
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
-use cellar_sheet::operation::{Operation, RejectionReason, Revert, Span};
+use cellar_sheet::operation::{Operation, RejectionReason, Revert, SheetId, Span};
 
 use super::advice::Advised;
 use super::args;
 use super::at::{FoundPosition, print_json_with_times, with_times};
 use super::context::Context;
-use super::diff::{ListedCells, is_empty, print_diff};
+use super::diff::{ListedCells, WholeSheets, is_empty, print_diff};
 use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
@@ -17,6 +17,9 @@ use super::undo::{EntryLookup, read_entry_at};
 use crate::editor::EditorError;
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
 use crate::text::escape;
+
+/// Maximum number of cells that a dry run lists. `cellar diff` can list more.
+const MAX_LISTED_CELLS: u32 = 1_000;
 
 pub(super) async fn revert_to_position(
     context: &Context,
@@ -90,7 +93,8 @@ async fn print_revertible(
         "changes": diff,
     });
     print_json_with_times(output, &result, [Some(to)])?;
-    print_diff(output, &diff, ListedCells::OfKeptSheets)?;
+    let cells = ListedCells { whole_sheets: WholeSheets::OnlyCounted, limit: MAX_LISTED_CELLS };
+    print_diff(output, &diff, cells)?;
     output.print_note(format!(
         "These changes since {} would be reverted. Nothing was changed.",
         to.position
@@ -101,6 +105,8 @@ async fn print_revertible(
 /// The part of the spreadsheet to revert.
 struct RevertedPart {
     revert: Revert,
+    /// The sheet that has the name of the reverted one now, if that was deleted or replaced since.
+    replacement: Option<SheetId>,
     /// `None` if all sheets are reverted.
     sheet_name: Option<String>,
     /// `None` if the revert is not limited to a range.
@@ -112,6 +118,7 @@ impl RevertedPart {
     fn whole(position: Position) -> Self {
         Self {
             revert: Revert::whole(position),
+            replacement: None,
             sheet_name: None,
             range_text: None,
             rectangle: None,
@@ -146,11 +153,12 @@ impl RevertedPart {
                 "pass the name of one of these sheets; nothing was changed",
             ));
         };
+        let replacement = current_sheet.map(|current| current.sheet);
         let whole = Revert { sheet: Some(sheet.sheet), ..Revert::whole(position) };
         let revert = range.as_ref().map_or(whole, |range| limit_to(whole, range.rectangle));
         let range_text = range.as_ref().map(range_text);
         let rectangle = range.map(|range| range.rectangle);
-        Ok(Self { revert, sheet_name: Some(name), range_text, rectangle })
+        Ok(Self { revert, replacement, sheet_name: Some(name), range_text, rectangle })
     }
 
     /// Leaves only the changes in this part. Inserted and deleted rows and columns stay if a range is
@@ -159,7 +167,9 @@ impl RevertedPart {
         let Some(sheet) = self.revert.sheet else { return };
         diff.names.clear();
         diff.order = None;
-        diff.sheets.retain(|changed| changed.sheet == sheet);
+        // A diff lists a replaced sheet under the number of its replacement.
+        diff.sheets
+            .retain(|changed| changed.sheet == sheet || Some(changed.sheet) == self.replacement);
         let Some(rectangle) = self.rectangle else { return };
         for changed in &mut diff.sheets {
             changed.cells.retain(|cell| rectangle.contains(cell.row, cell.column));
@@ -231,7 +241,6 @@ fn print_nothing_to_revert(
 #[cfg(test)]
 mod tests {
     use cellar_base::position::Position;
-    use cellar_sheet::operation::SheetId;
     use cellar_sheet::workbook::OrderDiff;
 
     use super::*;
@@ -244,7 +253,7 @@ mod tests {
         let diff = DiffReply { from, to, sheets, names, order, spans_truncated: false, next: None };
         for (sheet, is_left) in [(None, true), (Some(SheetId(1)), false)] {
             let revert = Revert { sheet, ..Revert::whole(Position::FIRST) };
-            let part = RevertedPart { revert, sheet_name: None, range_text: None, rectangle: None };
+            let part = RevertedPart { revert, ..RevertedPart::whole(Position::FIRST) };
             let mut diff = diff.clone();
             part.limit(&mut diff);
             assert_eq!(!is_empty(&diff), is_left, "{sheet:?}");

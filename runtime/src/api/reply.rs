@@ -39,6 +39,13 @@ impl Failure {
         Self::new(ProblemKind::NotFound, detail)
     }
 
+    /// Builds the error for a path with a text, such as a name, in place of a spreadsheet's id.
+    pub(super) fn no_id() -> Self {
+        let detail = "the path has no spreadsheet id, such as 019ab3c2-5d1e-8f00-a1b2-c3d4e5f60718; GET \
+                      /v1/spreadsheets lists the ids";
+        Self::new(ProblemKind::NotFound, detail)
+    }
+
     #[cfg(test)]
     pub(super) fn kind(&self) -> ProblemKind {
         self.problem.kind

@@ -86,7 +86,7 @@ async fn path_not_found(uri: Uri) -> Failure {
     let detail = if uri.path().starts_with("//") {
         "the path starts with `//`: write one slash between the URL and the path, as in https://example.com/v1/health"
     } else {
-        "no route has this path: the paths start with /v1, and /v1/openapi.json lists them"
+        "no route has this path: /v1/openapi.json lists all paths, which start with /v1"
     };
     Failure::new(ProblemKind::UnknownRoute, detail)
 }

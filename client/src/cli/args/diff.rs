@@ -21,7 +21,7 @@ Examples:
   cellar diff 0.3 0.9
   cellar diff 0.3 --cells      # with the cells of added and deleted sheets
   cellar diff yesterday        # what has changed in the last 24 hours
-  cellar diff What-if Budget   # how to get from the fork What-if to Budget
+  cellar diff Budget What-if   # what differs in the fork What-if of Budget
   cellar diff 0.3 0.9 --json")]
 pub(in crate::cli) struct Diff {
     /// Earlier position or time, such as 0.3 or `2 hours ago`; or a spreadsheet
@@ -31,6 +31,9 @@ pub(in crate::cli) struct Diff {
     /// Also list the cells of sheets that were added or deleted
     #[arg(long)]
     pub(in crate::cli) cells: bool,
+    /// Maximum number of cells to list
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(in crate::cli) limit: u32,
 }
 
 #[derive(Debug, Clone)]

@@ -105,7 +105,8 @@ fn parse_range(text: &str) -> Result<Range, NotARange> {
     })
 }
 
-/// Conditions as given, which are valid.
+/// Conditions as given. They are valid, unless they begin with a header in place of a column: the error
+/// then says in which column the header is, which needs the spreadsheet.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct WrittenConditions(pub(in crate::cli) String);
 
@@ -115,7 +116,9 @@ impl FromStr for WrittenConditions {
     fn from_str(text: &str) -> Result<Self, BadCondition> {
         match text.parse::<Conditions>() {
             // Other conditions may exclude blank cells.
-            Ok(_) | Err(BadCondition::OnlyBlank) => Ok(Self(text.to_owned())),
+            Ok(_) | Err(BadCondition::OnlyBlank | BadCondition::NoSuchColumn { .. }) => {
+                Ok(Self(text.to_owned()))
+            }
             Err(error) => Err(error),
         }
     }

@@ -82,6 +82,17 @@ pub enum BadCondition {
         /// The error, and how to correct it.
         reason: String,
     },
+    /// A condition begins with a word that is no column.
+    #[error(
+        "`{text}` is not a condition: there is no column {word}; columns are named by letters, such as D, not by \
+         their headers"
+    )]
+    NoSuchColumn {
+        /// The malformed condition, shortened.
+        text: String,
+        /// The word, which may be a header.
+        word: String,
+    },
     /// The text or regular expression of a condition is invalid.
     #[error("`{text}`: {error}")]
     Pattern {

@@ -119,8 +119,10 @@ fn parse_condition(text: &str) -> Result<(Condition, Option<&str>), BadCondition
     let Some((operator, written)) = operator.filter(|_| !letters.is_empty()) else {
         return Err(malformed(SYNTAX));
     };
-    let column = parse_column(letters)
-        .ok_or_else(|| malformed("there is no such column; columns are named by letters, such as D, not by their headers"))?;
+    let column = parse_column(letters).ok_or_else(|| BadCondition::NoSuchColumn {
+        text: shortened(text),
+        word: shortened(letters),
+    })?;
     let (value, text_after) = split_value(written).map_err(malformed)?;
     if !value.is_quoted {
         check_unquoted(&value.text, operator).map_err(|reason| malformed(&reason))?;

@@ -43,13 +43,13 @@ pub(crate) enum TokenCommand {
 /// Arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenCreateArguments {
-    /// User of the token (`sub` claim); if omitted, an operator token is created
+    /// Person for whom the token is (`sub` claim); without it, an operator token is created
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
-    /// Grant access to this spreadsheet regardless of sharing (repeatable)
+    /// Limit the token to this spreadsheet, which it opens even without sharing (repeatable)
     #[arg(long, short, value_name = "ID", conflicts_with = "all")]
     pub(crate) spreadsheet: Vec<LogId>,
-    /// Grant access to all spreadsheets regardless of sharing
+    /// Open all spreadsheets, even without sharing
     #[arg(long)]
     pub(crate) all: bool,
     /// Maximum role [default: owner for a person, editor for an operator token or named spreadsheets]

@@ -19,6 +19,9 @@ const BYTES_PER_GB: u64 = 1 << 30;
 const HOURS_OPEN_MAX: u64 = 730;
 /// Maximum accepted hours per day.
 const HOURS_PER_DAY_MAX: u64 = 24;
+/// Hours per month for which a person has a spreadsheet open, unless the user says otherwise: those of a
+/// full-time job.
+const DEFAULT_HOURS_OPEN: u64 = 160;
 /// Days of a month on which people work.
 const WORKING_DAYS: u64 = 22;
 /// Maximum accepted size in GB.
@@ -48,11 +51,10 @@ pub(crate) struct CostArguments {
     #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) views_per_month: u64,
     /// People who work with spreadsheets; their open spreadsheets poll for changes
-    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count,
-          requires = "hours")]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = parse_count)]
     pub(crate) people: u64,
     /// Hours per month for which each of these people has a spreadsheet open
-    #[arg(long, value_name = "H", default_value_t = 0, requires = "people", group = "hours",
+    #[arg(long, value_name = "H", default_value_t = DEFAULT_HOURS_OPEN, requires = "people", group = "hours",
           value_parser = clap::value_parser!(u64).range(0..=HOURS_OPEN_MAX))]
     pub(crate) hours_open: u64,
     /// The same in hours per day, on 22 days of a month
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn people_and_hours_are_given_together() {
+    fn hours_are_only_given_with_people() {
         let parse = |options: &[&str]| {
             let arguments = [&["synth", "cost"], options].concat();
             crate::dispatch::command().try_get_matches_from(arguments).map(|_| ())
@@ -226,7 +228,7 @@ mod tests {
         let hours = |hours: u64| hours.to_string();
         assert!(parse(&["--people", "2", "--hours-open", &hours(HOURS_OPEN_MAX)]).is_ok());
         assert!(parse(&["--people", "2", "--hours-open", &hours(HOURS_OPEN_MAX + 1)]).is_err());
-        assert!(parse(&["--people", "2"]).is_err());
+        assert!(parse(&["--people", "2"]).is_ok());
         assert!(parse(&["--hours-open", "8"]).is_err());
         assert!(parse(&["--people-per-spreadsheet", "2"]).is_err());
         assert!(parse(&["--people", "2", "--hours-open", "8", "--since", "30d"]).is_err());

@@ -1,15 +1,15 @@
-//! Notes on columns without cells. A header such as `city` is also the name of a column, far to the
-//! right of the used range.
+//! Headers that users write instead of columns. A header such as `city` is also the name of a column,
+//! far to the right of the used range; one such as `state` is none.
 
 use std::collections::BTreeSet;
 
-use cellar_api::wire::CellsReply;
+use cellar_api::wire::{CellAt, CellsReply};
 use cellar_base::position::Position;
 use cellar_sheet::a1::column_name;
 
 use super::output::Output;
 use crate::text::escape_shortened;
-use crate::{CellsQuery, FilterQuery, Spreadsheet};
+use crate::{CellsQuery, ClientError, FilterQuery, Spreadsheet};
 
 const HEADERS: &str = "1:1";
 const MAX_HEADER_CHARACTERS: usize = 60;
@@ -26,6 +26,28 @@ pub(super) async fn print_empty_columns(
     if output.json || columns.is_empty() {
         return;
     }
+    let Ok(reply) = read_headers(spreadsheet, query, at).await else { return };
+    for column in columns.into_iter().filter(|column| *column >= reply.extent.columns) {
+        output.print_note(note(&reply, column));
+    }
+}
+
+/// Returns the letters of the column with a header, ignoring case. Returns `None` if there is none, or
+/// if the headers cannot be read.
+pub(super) async fn find_header(
+    spreadsheet: &Spreadsheet,
+    query: &FilterQuery,
+    header: &str,
+) -> Option<String> {
+    let headers = read_headers(spreadsheet, query, query.at).await.ok()?;
+    header_cell(&headers, header).map(|cell| column_name(cell.column))
+}
+
+async fn read_headers(
+    spreadsheet: &Spreadsheet,
+    query: &FilterQuery,
+    at: Option<Position>,
+) -> Result<CellsReply, ClientError> {
     let headers = CellsQuery {
         sheet: query.sheet.clone(),
         range: Some(HEADERS.to_owned()),
@@ -33,16 +55,16 @@ pub(super) async fn print_empty_columns(
         min_position: query.min_position,
         cursor: None,
     };
-    let Ok(reply) = spreadsheet.read_cells(headers).await else { return };
-    for column in columns.into_iter().filter(|column| *column >= reply.extent.columns) {
-        output.print_note(note(&reply, column));
-    }
+    spreadsheet.read_cells(headers).await
+}
+
+fn header_cell<'a>(headers: &'a CellsReply, header: &str) -> Option<&'a CellAt> {
+    headers.cells.iter().find(|cell| cell.text().trim().eq_ignore_ascii_case(header))
 }
 
 fn note(headers: &CellsReply, column: u32) -> String {
     let name = column_name(column);
-    let header = headers.cells.iter().find(|cell| cell.text().trim().eq_ignore_ascii_case(&name));
-    match header {
+    match header_cell(headers, &name) {
         Some(cell) => format!(
             "Column {name} is empty; the header `{}` is in column {}.",
             escape_shortened(cell.text().trim(), MAX_HEADER_CHARACTERS),
