@@ -11,7 +11,7 @@ use cellar_sheet::operation::SheetId;
 use super::rows::{CellCounts, EncodedRows, RowEncoder};
 use super::spool::{RowSpool, SpooledRow};
 use super::{
-    EXPORT_MAX_FIELDS, ExportError, Exported, ExportedSheet, is_object_missing, write_error,
+    ExportError, Exported, ExportedSheet, is_object_missing, max_blank_fields, write_error,
     write_output_file,
 };
 use crate::reader::{Reader, SheetPart, StoredBand};
@@ -173,7 +173,7 @@ impl CsvExport {
     ///
     /// # Errors
     ///
-    /// Returns an [`ExportError`] if writing fails or the file would have too many fields.
+    /// Returns an [`ExportError`] if writing fails or the file would have too many blank fields.
     pub fn write_to(self, target: impl Write) -> Result<Exported, ExportError> {
         self.write(target, Path::new("the output"))
     }
@@ -184,7 +184,7 @@ impl CsvExport {
     ///
     /// Returns [`ExportError::Exists`] if the file exists and `force` is not set,
     /// [`ExportError::Unwritable`] if the file cannot be written, or
-    /// [`ExportError::TooManyFields`].
+    /// [`ExportError::TooManyBlankFields`].
     pub fn write_file(self, path: &Path, force: bool) -> Result<Exported, ExportError> {
         write_output_file(path, force, |file| self.write(file, path))
     }
@@ -193,9 +193,7 @@ impl CsvExport {
         let Self { spool, style, source } = self;
         let counts = *spool.counts();
         let CellCounts { rows, columns, .. } = counts;
-        if rows.saturating_mul(columns) > EXPORT_MAX_FIELDS {
-            return Err(ExportError::TooManyFields { rows, columns });
-        }
+        check_blank_fields(&counts)?;
         let field_count = u32::try_from(columns).unwrap_or(u32::MAX);
         let mut writer = CsvWriter::new(target, style.delimiter, field_count);
         spool.for_each_row(|SpooledRow { row, field_count, csv }| {
@@ -218,6 +216,16 @@ impl CsvExport {
     }
 }
 
+/// Fails if the file would have too many blank fields.
+fn check_blank_fields(counts: &CellCounts) -> Result<(), ExportError> {
+    let CellCounts { rows, columns, cells, .. } = *counts;
+    let blank_fields = rows.saturating_mul(columns).saturating_sub(cells);
+    if blank_fields > max_blank_fields(cells) {
+        return Err(ExportError::TooManyBlankFields { rows, columns, cells });
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use cellar_api::wire::CellAt;
@@ -225,6 +233,7 @@ mod tests {
     use cellar_sheet::cell::{Cell, Value};
 
     use super::*;
+    use crate::export::{EXPORT_BLANK_FIELDS_PER_CELL, EXPORT_MAX_BLANK_FIELDS};
 
     fn text(row: u32, column: u32, text: &str) -> CellAt {
         let value = if text.is_empty() { Value::Empty } else { Value::Text(text.into()) };
@@ -298,8 +307,28 @@ mod tests {
         let mut written = Vec::new();
         let far = vec![vec![text(1 << 29, 1 << 21, "far")]];
         let error = fetched(far).unwrap().write_to(&mut written).unwrap_err();
-        assert!(matches!(error, ExportError::TooManyFields { .. }));
+        assert!(matches!(error, ExportError::TooManyBlankFields { .. }));
         assert!(written.is_empty());
+    }
+
+    #[test]
+    fn blank_fields_are_limited_at_n_and_n_plus_1_and_cells_are_not() {
+        let check = |rows, columns, cells| {
+            check_blank_fields(&CellCounts { rows, columns, cells, ..CellCounts::default() })
+        };
+        let one_cell = 1 + EXPORT_MAX_BLANK_FIELDS + EXPORT_BLANK_FIELDS_PER_CELL;
+        assert!(check(one_cell, 1, 1).is_ok());
+        let error = check(one_cell + 1, 1, 1).unwrap_err();
+        let message = "the file would have more than 200,000,010 blank fields: \
+                       1 cell in 200,000,012 rows and 1 column";
+        assert_eq!(error.to_string(), message);
+        // The limit grows with the cells.
+        let cells = 1_000_000_000;
+        let rows = EXPORT_MAX_BLANK_FIELDS + cells * (1 + EXPORT_BLANK_FIELDS_PER_CELL);
+        assert!(check(rows, 1, cells).is_ok());
+        assert!(check(rows + 1, 1, cells).is_err());
+        assert!(check(1 << 30, 1 << 20, 1 << 50).is_ok());
+        assert!(check(1 << 30, 1 << 22, 1).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cellar_base::count::{count, grouped};
 use cellar_base::position::Position;
 use cellar_exchange::WriteError;
 use cellar_sheet::operation::SheetId;
@@ -25,9 +26,15 @@ use crate::reader::ReaderError;
 use crate::text::escape;
 use crate::user_file::{UserFileError, write_user_file};
 
-/// Maximum number of fields in an exported CSV file, including blank fields. Without this limit, a
-/// single cell far from the others could fill the disk with delimiters.
-pub const EXPORT_MAX_FIELDS: u64 = 200_000_000;
+/// Maximum number of blank fields in an exported CSV file, in addition to those that
+/// [`EXPORT_BLANK_FIELDS_PER_CELL`] allows. Without a limit, a single cell far from the others could
+/// fill the disk with delimiters.
+pub const EXPORT_MAX_BLANK_FIELDS: u64 = 200_000_000;
+
+/// Number of blank fields in an exported CSV file that are allowed for each non-blank cell, in
+/// addition to [`EXPORT_MAX_BLANK_FIELDS`]. A sheet of any size can be exported if a tenth of its
+/// cells is not blank.
+pub const EXPORT_BLANK_FIELDS_PER_CELL: u64 = 10;
 
 /// An export failed. If the output file already existed, it has not changed.
 #[derive(Debug, thiserror::Error)]
@@ -55,14 +62,19 @@ pub enum ExportError {
     },
     /// The CSV file would have too many blank fields.
     #[error(
-        "the sheet has {rows} rows and {columns} columns, which is more than {EXPORT_MAX_FIELDS} fields \
-         including blank ones"
+        "the file would have more than {} blank fields: {} in {} and {}",
+        grouped(max_blank_fields(*cells)),
+        count(*cells, "cell", "cells"),
+        count(*rows, "row", "rows"),
+        count(*columns, "column", "columns")
     )]
-    TooManyFields {
+    TooManyBlankFields {
         /// Number of rows up to the last cell.
         rows: u64,
         /// Number of columns up to the last cell.
         columns: u64,
+        /// Number of non-blank cells.
+        cells: u64,
     },
     /// A cell or sheet cannot be represented in the file format.
     #[error("{}", escape(&source.to_string()))]
@@ -126,6 +138,11 @@ pub struct ExportedSheet {
     pub stale_formulas: u64,
     /// Number of texts in a CSV file that other programs may interpret as formulas.
     pub formula_like_texts: u64,
+}
+
+/// Returns the maximum number of blank fields in a CSV file with `cells` non-blank cells.
+fn max_blank_fields(cells: u64) -> u64 {
+    EXPORT_MAX_BLANK_FIELDS.saturating_add(cells.saturating_mul(EXPORT_BLANK_FIELDS_PER_CELL))
 }
 
 /// Returns whether reading again from a newer snapshot may succeed.

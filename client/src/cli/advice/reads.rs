@@ -41,7 +41,7 @@ impl CommandAdvice for ExportError {
             Self::Reader(error) => error.code(),
             Self::Exists { .. } => "cellar::export::exists",
             Self::Unwritable { .. } => "cellar::export::unwritable",
-            Self::TooManyFields { .. } => "cellar::export::too_wide",
+            Self::TooManyBlankFields { .. } => "cellar::export::too_wide",
             Self::Format { .. } => "cellar::export::format",
             Self::Pages { .. } => "cellar::export::pages",
         }
@@ -55,7 +55,7 @@ impl CommandAdvice for ExportError {
             Self::Unwritable { .. } => {
                 static_help("check the permissions of the folder and the free space of the disk")
             }
-            Self::TooManyFields { .. } => static_help(
+            Self::TooManyBlankFields { .. } => static_help(
                 "clear cells that are far from the others, or export to .xlsx, which does not store blank cells",
             ),
             Self::Format { .. } | Self::Pages { .. } => None,
