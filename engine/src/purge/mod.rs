@@ -154,9 +154,9 @@ impl Purger {
     ///
     /// Returns [`PurgeError::Store`] or [`PurgeError::Catalog`] if a request fails.
     pub async fn plan_purges(&self) -> Result<Vec<PlannedPurge>, PurgeError> {
-        let lineages = self.list_lineages().await?;
-        let listings = self.read_listings(lineages.keys().copied()).await?;
-        let plans = plan_deleted(&existing_logs(&lineages, &listings), self.now_s());
+        let origins = self.list_all_logs().await?;
+        let listings = self.read_listings(origins.keys().copied()).await?;
+        let plans = plan_deleted(&existing_logs(&origins, &listings), self.now_s());
         let mut planned_purges = Vec::new();
         for (log_id, plan) in plans {
             let Some(listing) = listings.get(&log_id) else { continue };
@@ -187,24 +187,52 @@ impl Purger {
             .await
     }
 
-    /// Returns all logs in the tables. For a fork, also returns its source and the last shared
-    /// position.
-    async fn list_lineages(&self) -> Result<BTreeMap<LogId, Option<Lineage>>, PurgeError> {
-        let mut lineages: BTreeMap<LogId, Option<Lineage>> = BTreeMap::new();
+    /// Returns all logs in the tables.
+    async fn list_all_logs(&self) -> Result<BTreeMap<LogId, LogOrigin>, PurgeError> {
+        let mut origins: BTreeMap<LogId, LogOrigin> = BTreeMap::new();
         let mut next_page = None;
         loop {
             let page = self.retry(|| self.ports.retention.all_segments(next_page.clone())).await?;
             for Segment { log: log_id, lineage, .. } in page.segments {
-                let known_lineage = lineages.entry(log_id).or_default();
-                if lineage.is_some() {
-                    *known_lineage = lineage;
+                let origin = origins.entry(log_id).or_default();
+                if let Some(Lineage { source, depth, .. }) = lineage {
+                    *origin = LogOrigin { source: Some(source), depth };
                 }
             }
             next_page = page.next;
             if next_page.is_none() {
-                return Ok(lineages);
+                return Ok(origins);
             }
         }
+    }
+
+    /// Returns the original log of a family and its forks, and their forks, if they exist.
+    ///
+    /// The logs are found by the fork lists, so that the requests do not depend on the number of
+    /// other spreadsheets. A log is purged only after its forks, so that each existing fork is in
+    /// the list of an existing log.
+    async fn list_family(&self, family: LogId) -> Result<BTreeMap<LogId, LogOrigin>, PurgeError> {
+        let mut origins = BTreeMap::new();
+        let mut unread_logs = vec![(family, LogOrigin::default())];
+        while !unread_logs.is_empty() {
+            let reads = stream::iter(unread_logs).map(async |(log_id, origin)| {
+                let exists = self.newest_segment(log_id).await?.is_some();
+                let forks = self.list_forks(log_id).await?;
+                Ok::<_, PurgeError>((log_id, origin, exists, forks))
+            });
+            let read_logs: Vec<_> =
+                reads.buffer_unordered(PURGE_READS_AT_ONCE).try_collect().await?;
+            unread_logs = Vec::new();
+            for (log_id, origin, exists, forks) in read_logs {
+                if exists {
+                    origins.insert(log_id, origin);
+                }
+                let fork_origin =
+                    LogOrigin { source: Some(log_id), depth: origin.depth.saturating_add(1) };
+                unread_logs.extend(forks.into_iter().map(|item| (item.fork, fork_origin)));
+            }
+        }
+        Ok(origins)
     }
 
     /// Purges a spreadsheet, whose plan must state that the purge is due.
@@ -256,13 +284,9 @@ impl Purger {
         else {
             return Ok(CollectedGarbage::default());
         };
-        let mut lineages = self.list_lineages().await?;
-        lineages.retain(|log_id, lineage| match lineage {
-            Some(lineage) => lineage.family == family,
-            None => *log_id == family,
-        });
-        let listings = self.read_listings(lineages.keys().copied()).await?;
-        let needed_logs = needed(&existing_logs(&lineages, &listings), self.now_s());
+        let origins = self.list_family(family).await?;
+        let listings = self.read_listings(origins.keys().copied()).await?;
+        let needed_logs = needed(&existing_logs(&origins, &listings), self.now_s());
         if needed_logs.is_empty() {
             // No log of the family needs snapshots anymore. They are deleted when the original log
             // of the family is purged, which happens last.
@@ -365,17 +389,24 @@ struct ForkListItem {
     fork: LogId,
 }
 
-/// Returns each log with its lineage and its status in the catalog.
+/// Place of a log in its family. An original log has no source, and depth 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct LogOrigin {
+    source: Option<LogId>,
+    depth: u32,
+}
+
+/// Returns each log with its origin and its status in the catalog.
 fn existing_logs(
-    lineages: &BTreeMap<LogId, Option<Lineage>>,
+    origins: &BTreeMap<LogId, LogOrigin>,
     listings: &BTreeMap<LogId, Arc<Listing>>,
 ) -> Vec<ExistingLog> {
-    let mut existing_logs = Vec::with_capacity(lineages.len());
-    for (log_id, lineage) in lineages {
+    let mut existing_logs = Vec::with_capacity(origins.len());
+    for (log_id, LogOrigin { source, depth }) in origins {
         existing_logs.push(ExistingLog {
             log: *log_id,
-            source: lineage.map(|lineage| lineage.source),
-            depth: lineage.map_or(0, |lineage| lineage.depth),
+            source: *source,
+            depth: *depth,
             status: listings.get(log_id).map(|listing| listing.status),
         });
     }

@@ -271,6 +271,65 @@ async fn a_purged_fork_leaves_its_source_readable() {
     assert!(ports.logs().workbook(log(), None, None).await.is_ok());
 }
 
+/// Creates a fork with a long text of its own and a snapshot of it. Returns the fork, and the objects
+/// that the snapshot added.
+async fn fork_with_snapshot(
+    ports: &Arc<FaultyPorts>,
+    source: LogId,
+    nonce: &str,
+) -> (LogId, BTreeSet<String>) {
+    let (before, logs) = (ports.blobs.contents(), ports.logs());
+    let fork = LogId::derive_fork(&alice(), source, nonce).unwrap();
+    logs.fork(NewFork { log: fork, source, at: None, author: None }).await.unwrap();
+    let head = logs.load(fork, None).await.unwrap().entries.last().unwrap().position;
+    snapshot(ports, SnapshotJob { log: fork, position: head }).await;
+    let long = set_text(0, &nonce.repeat(10_000));
+    logs.append(edit_request(fork, 1, 1, head, vec![long])).await.unwrap();
+    let last = Arc::clone(logs.load(fork, None).await.unwrap().entries.last().unwrap());
+    let position = at(last.position.segment() + 1, 0);
+    logs.roll(last).await.unwrap();
+    snapshot(ports, SnapshotJob { log: fork, position }).await;
+    let create = CatalogAction::Create { name: Name::default(), source: Some(source) };
+    change(ports, fork, create).await;
+    let mut added: BTreeSet<String> = ports.blobs.contents().into_keys().collect();
+    added.retain(|key| !before.contains_key(key));
+    (fork, added)
+}
+
+#[tokio::test]
+async fn a_purged_fork_leaves_the_snapshots_of_forks_of_other_forks() {
+    let ports = world().await;
+    snapshots_of_fork(&ports).await;
+    mend(&ports).await;
+    let (other_fork, objects_of_other) = fork_with_snapshot(&ports, log(), "other fork").await;
+    let (_, objects_of_nested) = fork_with_snapshot(&ports, other_fork, "nested").await;
+    assert!(!objects_of_other.is_empty() && !objects_of_nested.is_empty());
+    change(&ports, fork(), CatalogAction::Delete).await;
+    ports.clock.advance_ms(KEPT_MS);
+    let purged = purger(&ports).purge(fork()).await.unwrap();
+    assert!(purged.objects > 1, "{purged:?}: also snapshots of the fork");
+    let left = ports.blobs.contents();
+    for key in objects_of_other.iter().chain(&objects_of_nested) {
+        assert!(left.contains_key(key), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_purge_of_a_fork_sends_as_many_requests_for_any_number_of_spreadsheets() {
+    let count_requests = async |spreadsheets: u32| {
+        let (ports, _) = deleted(&[fork()]).await;
+        mend(&ports).await;
+        for number in 0..spreadsheets {
+            let log = LogId::derive(&alice(), &format!("spreadsheet {number}")).unwrap();
+            ports.logs().create(log, None).await.unwrap();
+        }
+        ports.faults.take_request_count();
+        purger(&ports).purge(fork()).await.unwrap();
+        ports.faults.take_request_count()
+    };
+    assert_eq!(count_requests(50).await, count_requests(0).await);
+}
+
 #[tokio::test]
 async fn recently_written_objects_stay() {
     let (ports, _) = deleted(&[fork()]).await;
