@@ -7,6 +7,7 @@ mod figures;
 mod followed;
 mod killed;
 mod listed;
+mod many;
 mod refusals;
 mod tables;
 
