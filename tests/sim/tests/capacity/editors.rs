@@ -282,7 +282,10 @@ impl Editor {
                     return Ok(());
                 }
                 Err(
-                    LogError::Refused(Refusal::Contention | Refusal::Store) | LogError::Store(_),
+                    LogError::Refused(
+                        Refusal::Contention | Refusal::OutcomeUnknown | Refusal::Store,
+                    )
+                    | LogError::Store(_),
                 ) => {
                     self.wait_after_refusal(invocation).await;
                 }

@@ -89,7 +89,7 @@ pub(super) fn table_of_cost(rows: &[Row]) -> String {
             table,
             "| {name} | {} | {} | {} | {} | {} | {:.2} | + {:.2} |",
             count(outcome.requests_per_s()),
-            outcome.most_running,
+            grouped(outcome.most_running),
             count(outcome.hottest_partition()),
             time(outcome.snapshot_delay_s() * 1_000.0),
             time(outcome.feed_delay_s() * 1_000.0),
@@ -124,8 +124,8 @@ pub(super) fn table_of_mornings(mornings: &[Morning]) -> String {
             "| {within_s:.0} s | {} | {} | {} | {} | {} | {} |",
             time(outcome.open_latency_ms(50)),
             time(outcome.open_latency_ms(99)),
-            outcome.most_running,
-            outcome.environments,
+            grouped(outcome.most_running),
+            grouped(outcome.environments),
             percent(outcome.throttled_share()),
             first_limit(outcome),
         )
@@ -167,18 +167,23 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
+    /// Raises the load until a limit is reached, and once more.
     pub(super) fn run(step: Step) -> Self {
-        let outcomes = scenarios::SWEPT_RATES.into_iter().map(|rate| {
+        let mut outcomes = Vec::new();
+        let mut reached = 0;
+        for rate in scenarios::SWEPT_RATES {
             let outcome = scenarios::many_sheets(rate, step.limits).run();
-            println!(
-                "{} {rate}: {} p99, {}",
-                step.name,
-                time(outcome.edit_latency_ms(99)),
-                first_limit(&outcome)
-            );
-            (rate, outcome)
-        });
-        Self { step, outcomes: outcomes.collect() }
+            let latency = time(outcome.edit_latency_ms(99));
+            println!("{}, {rate} edits/s each: {latency}, {}", step.name, first_limit(&outcome));
+            if outcome.reached().is_some() {
+                reached += 1;
+            }
+            outcomes.push((rate, outcome));
+            if reached > 1 {
+                break;
+            }
+        }
+        Self { step, outcomes }
     }
 
     /// Returns the first rate at which a limit is reached, with this limit.

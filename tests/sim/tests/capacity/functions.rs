@@ -48,7 +48,7 @@ impl Functions {
             environments: 0,
             most_running: 0,
             invocations: Bucket::of_one_second(limits.invocations_per_s()),
-            starts: Bucket::new(limits.starts_per_s, limits.starts_at_once),
+            starts: Bucket::new(limits.starts_per_s, limits.starts_at_once.into()),
             running_by_s: Vec::new(),
         };
         Self { limits: *limits, state: Mutex::new(state) }
@@ -56,13 +56,14 @@ impl Functions {
 
     pub(super) fn begin_measuring(&self) {
         let mut state = self.state.lock().unwrap();
-        state.most_running = state.running;
+        (state.most_running, state.environments) = (state.running, 0);
     }
 
     pub(super) fn most_running(&self) -> u32 {
         self.state.lock().unwrap().most_running
     }
 
+    /// Returns the number of environments that started since the start of the measurement.
     pub(super) fn environments(&self) -> u32 {
         self.state.lock().unwrap().environments
     }

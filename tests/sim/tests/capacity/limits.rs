@@ -56,7 +56,7 @@ pub(super) struct Limits {
     /// 1,000 in 10 seconds, refilled continuously. It cannot be raised.
     pub(super) starts_per_s: f64,
     /// New execution environments of one function at once, same source.
-    pub(super) starts_at_once: f64,
+    pub(super) starts_at_once: u32,
     /// Write units per second of a partition, and thus of the entries of one sheet. Amazon DynamoDB,
     /// "Best practices for designing partition keys": 1,000. It cannot be raised.
     pub(super) partition_writes: u32,
@@ -81,7 +81,7 @@ impl Default for Limits {
             functions: 1_000,
             invocations_per_function: 10,
             starts_per_s: 100.0,
-            starts_at_once: 1_000.0,
+            starts_at_once: 1_000,
             partition_writes: 1_000,
             partition_reads: 3_000,
             partitions: 4,
@@ -116,7 +116,9 @@ impl Limit {
             Self::Invocations => {
                 format!("{} in all functions", grouped(limits.invocations_per_s()))
             }
-            Self::Starts => format!("{} in 10 s", limits.starts_at_once),
+            Self::Starts => {
+                format!("{} in 10 s, for each function", grouped(limits.starts_at_once))
+            }
             Self::TableWrites => format!("{} units/s at first", tables(limits.partition_writes)),
             Self::TableReads => format!("{} units/s at first", tables(limits.partition_reads)),
             Self::SheetWrites => format!("{} units/s", grouped(limits.partition_writes)),
@@ -130,8 +132,8 @@ impl Limit {
     pub(super) fn setting(self) -> &'static str {
         match self {
             Self::Functions | Self::Invocations => "service quota of Lambda: concurrent executions",
-            Self::Starts => "several stacks: the limit is one of each function",
-            Self::TableWrites | Self::TableReads => "warm throughput of the Entry table",
+            Self::Starts => "none for one stack; several stacks",
+            Self::TableWrites | Self::TableReads => "warm throughput of the tables; grows with use",
             Self::SheetWrites | Self::SheetReads | Self::Appends => {
                 "several spreadsheets instead of one"
             }

@@ -57,7 +57,7 @@ fn ten_thousand_editors_stay_within_the_default_limits() {
 #[test]
 fn a_raised_limit_moves_the_bottleneck_to_the_next_of_the_guide() {
     let guide = page::guide();
-    for (step, limit) in [(1, Limit::Invocations), (2, Limit::Snapshots), (3, Limit::TableWrites)] {
+    for (step, limit) in [(1, Limit::Invocations), (2, Limit::TableWrites), (3, Limit::Snapshots)] {
         let step = steps()[step];
         let outcome = many_sheets(0.7, step.limits).shortened().to_a_tenth().run();
         assert_eq!(outcome.reached(), Some(limit), "{}", step.name);

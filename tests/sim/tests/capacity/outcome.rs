@@ -158,7 +158,7 @@ impl Outcome {
         let share = match limit {
             Limit::Functions => f64::from(self.most_running) / f64::from(limits.functions),
             Limit::Invocations => per_s(to_f64(invocations), limits.invocations_per_s()),
-            Limit::Starts => f64::from(self.environments) / limits.starts_at_once,
+            Limit::Starts => f64::from(self.environments) / f64::from(limits.starts_at_once),
             Limit::TableWrites => per_s(self.hottest.partition_writes, limits.partition_writes),
             Limit::TableReads => per_s(self.hottest.partition_reads, limits.partition_reads),
             Limit::SheetWrites => per_s(self.hottest.sheet_writes, limits.partition_writes),

@@ -1,4 +1,4 @@
-//! What follows an append: snapshots through relay and queue, and the feed through the change stream.
+//! Work after an append: snapshots through relay and queue, and the feed through the change stream.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
