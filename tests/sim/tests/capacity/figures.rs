@@ -145,7 +145,7 @@ pub(super) fn draw_mornings(mornings: &[Morning]) {
         Series { name, points: points.collect() }
     };
     let series: Vec<Series> = mornings.iter().map(series).collect();
-    let mark = |value: u32| (f64::from(value), value.to_string());
+    let mark = |value: u32| (f64::from(value), grouped(value));
     let seconds = Axis {
         title: "seconds since the first arrival",
         marks: [0, 10, 20, 30, 40, 50, 60].map(mark).to_vec(),
@@ -219,7 +219,7 @@ pub(super) fn draw_steps(sweeps: &[Sweep]) {
         let point =
             |(rate, outcome): &(f64, Outcome)| (rate * EDITORS, outcome.edit_latency_ms(99));
         Series {
-            name: sweep.step.name.to_owned(),
+            name: sweep.step.name.replace('`', ""),
             points: sweep.outcomes.iter().map(point).collect(),
         }
     };

@@ -16,12 +16,12 @@ const STYLE: &str = "\
 svg{font:13px system-ui,sans-serif}\
 .page{fill:#fff}text{fill:#24292f}.quiet{fill:#57606a}.grid{stroke:#d0d7de}.limit{stroke:#cf222e}\
 .c0{fill:#0969da;stroke:#0969da}.c1{fill:#bc4c00;stroke:#bc4c00}.c2{fill:#8250df;stroke:#8250df}\
-.c3{fill:#1a7f37;stroke:#1a7f37}.c4{fill:#9a6700;stroke:#9a6700}.line{fill:none;stroke-width:2}\
+.c3{fill:#1a7f37;stroke:#1a7f37}.c4{fill:#9a6700;stroke:#9a6700}.c5{fill:#6e7781;stroke:#6e7781}.line{fill:none;stroke-width:2}\
 @media(prefers-color-scheme:dark){.page{fill:#0d1117}text{fill:#e6edf3}.quiet{fill:#9198a1}\
 .grid{stroke:#3d444d}.limit{stroke:#ff7b72}.c0{fill:#58a6ff;stroke:#58a6ff}\
 .c1{fill:#f0883e;stroke:#f0883e}.c2{fill:#bc8cff;stroke:#bc8cff}.c3{fill:#3fb950;stroke:#3fb950}\
-.c4{fill:#d29922;stroke:#d29922}}\
-.c0 text,.c1 text{stroke:none}.line.c0,.line.c1,.line.c2,.line.c3,.line.c4{fill:none}";
+.c4{fill:#d29922;stroke:#d29922}.c5{fill:#8b949e;stroke:#8b949e}}\
+.page~.line{fill:none}";
 
 /// An axis with a label at some values.
 pub(super) struct Axis {
@@ -49,7 +49,7 @@ impl Axis {
 pub(super) fn lines(title: &str, axes: [&Axis; 2], series: &[Series]) -> String {
     let [across, up] = axes;
     let legend_space = 18.0 * f64::from(u32::try_from(series.len()).unwrap());
-    let (top, left) = (TOP - 18.0 + legend_space, 80.0);
+    let (top, left) = (TOP + legend_space, 80.0);
     let height = top + PLOT_HEIGHT + BOTTOM;
     let x = |value: f64| left + across.place(value) * (WIDTH - left - RIGHT);
     let y = |value: f64| top + (1.0 - up.place(value)) * PLOT_HEIGHT;
