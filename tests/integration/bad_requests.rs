@@ -319,8 +319,8 @@ async fn a_path_without_a_route_says_so() {
     for (path, part) in [
         ("//v1/health", "one slash"),
         ("//v1/spreadsheets", "one slash"),
-        ("/v2/health", "/v1/openapi.json lists them"),
-        ("/v1", "the paths start with /v1"),
+        ("/v2/health", "/v1/openapi.json lists all paths"),
+        ("/v1", "which start with /v1"),
         ("/v1/v1/health", "no route has this path"),
     ] {
         let problem = problem(fixture.get(&format!("{url}{path}"), &fixture.token).await).await;
@@ -374,6 +374,15 @@ async fn what_a_token_does_not_cover_looks_like_what_does_not_exist() {
         assert_eq!(seen(post.send().await.unwrap()).await, answers[0]);
     }
     fixture.assert_untouched().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_in_place_of_an_id_is_explained() {
+    let fixture = Fixture::start().await;
+    let url = format!("{}/v1/spreadsheets/budget/cells", fixture.cloud.url);
+    let problem = problem(fixture.get(&url, &fixture.token).await).await;
+    assert_eq!((problem.kind, problem.status), (ProblemKind::NotFound, 404));
+    assert!(problem.detail.ends_with("GET /v1/spreadsheets lists the ids of spreadsheets"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

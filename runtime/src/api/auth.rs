@@ -82,7 +82,7 @@ impl Caller {
         spreadsheet_id: &str,
         need: Need,
     ) -> Result<LogId, Failure> {
-        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::no_id())?;
+        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         match state.catalog().access(&self.principal, log_id, need).await? {
             Access::Allowed => Ok(log_id),
             Access::Hidden => Err(self.hidden_error(log_id)),
@@ -104,7 +104,7 @@ impl Caller {
     /// Parses a log id and returns it with the caller's identity and maximum role. Returns an error
     /// if the token's scope excludes the log.
     pub(super) fn parse_log_and_actor(&self, spreadsheet_id: &str) -> Result<(LogId, By), Failure> {
-        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::no_id())?;
+        let log_id: LogId = spreadsheet_id.parse().map_err(|_| Failure::not_found())?;
         let actor = self.principal.by(log_id).ok_or_else(Failure::not_found)?;
         Ok((log_id, actor))
     }

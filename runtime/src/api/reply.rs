@@ -35,14 +35,8 @@ impl Failure {
     /// Builds the error for a resource that does not exist or that the caller may not view. Both
     /// cases result in exactly the same response.
     pub(super) fn not_found() -> Self {
-        let detail = "the resource does not exist, or the token does not grant access to it";
-        Self::new(ProblemKind::NotFound, detail)
-    }
-
-    /// Builds the error for a path with a text, such as a name, in place of a spreadsheet's id.
-    pub(super) fn no_id() -> Self {
-        let detail = "the path has no spreadsheet id, such as 019ab3c2-5d1e-8f00-a1b2-c3d4e5f60718; GET \
-                      /v1/spreadsheets lists the ids";
+        let detail = "the resource does not exist, or the token does not grant access to it; GET \
+                      /v1/spreadsheets lists the ids of spreadsheets";
         Self::new(ProblemKind::NotFound, detail)
     }
 
