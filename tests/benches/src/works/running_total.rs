@@ -12,7 +12,7 @@ use cellar_engine::snapshots::{BuildStep, LevelsBuilder, SnapshotBuilder as _};
 use cellar_engine::system::SystemRandom;
 use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
-use cellar_log::policy::LogPolicy;
+use cellar_log::upkeep::LogPolicy;
 use cellar_sheet::a1::Range;
 use cellar_sheet::cell::Value;
 use cellar_sheet::operation::{CellEdit, Operation, SetCells, SheetId};
@@ -69,6 +69,8 @@ fn median(seconds: &mut [f64]) -> f64 {
 
 /// A log with a column of numbers and a running total beside it.
 struct Totals {
+    /// The service of the process that edits.
+    editor: Logs,
     tables: Arc<MemoryTables>,
     blobs: Arc<MemoryBlobs>,
     clock: Arc<ManualClock>,
@@ -83,8 +85,9 @@ impl Totals {
         let tables = Arc::new(MemoryTables::default());
         let blobs = Arc::new(MemoryBlobs::new(Arc::clone(&clock) as _));
         let log = LogId::derive(&SubjectKey::new("benches", "alice"), "totals")?;
-        let mut totals = Self { tables, blobs, clock, log, base: Position::FIRST, sent: 0 };
-        totals.logs().create(log, None).await?;
+        let editor = new_logs(&tables, &blobs, &clock);
+        let mut totals = Self { editor, tables, blobs, clock, log, base: Position::FIRST, sent: 0 };
+        totals.editor.create(log, None).await?;
         for first in (0..rows).step_by(ROWS_PER_EDIT as usize) {
             let rows = first..rows.min(first + ROWS_PER_EDIT);
             totals.edit(rows.flat_map(row_of_totals).collect()).await?;
@@ -94,9 +97,7 @@ impl Totals {
 
     /// Returns the service of a process without cached state.
     fn logs(&self) -> Logs {
-        let tables = || Arc::clone(&self.tables);
-        let (blobs, clock) = (Arc::clone(&self.blobs), Arc::clone(&self.clock));
-        Logs::new(tables(), tables(), blobs, clock, Arc::new(SystemRandom))
+        new_logs(&self.tables, &self.blobs, &self.clock)
     }
 
     async fn edit(&mut self, cells: Vec<CellEdit>) -> Result<(), Failure> {
@@ -105,17 +106,21 @@ impl Totals {
         let mutations = vec![NewMutation { id: self.sent, base: self.base, operation }];
         let (client, ack) = (ClientKey([1; 8]), self.sent - 1);
         let request = Request::new(self.log, client, None, FIRST_INCARNATION, ack, mutations)?;
-        self.base = self.logs().append(request).await?.tail;
+        self.base = self.editor.append(request).await?.tail;
         Ok(())
     }
 
     /// Builds a snapshot of the newest edit.
     async fn snapshot(&mut self) -> Result<(), Failure> {
-        let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
-        let logs = self.logs();
-        logs.load(self.log, None).await?;
-        let UpkeepOutcome::Snapshot(position) = logs.upkeep(self.log, &policy).await? else {
-            return Err("no snapshot was started".into());
+        let policy = LogPolicy {
+            snapshot_entries: 1,
+            segment_entries: u32::MAX,
+            segment_bytes: u64::MAX,
+            ..LogPolicy::default()
+        };
+        let upkept = self.editor.upkeep(self.log, &policy).await?;
+        let UpkeepOutcome::Snapshot(position) = upkept else {
+            return Err(format!("no snapshot was started: {upkept:?}").into());
         };
         self.base = position;
         let job = SnapshotJob { log: self.log, position };
@@ -157,6 +162,21 @@ impl Totals {
         }
         Ok(())
     }
+}
+
+fn new_logs(
+    tables: &Arc<MemoryTables>,
+    blobs: &Arc<MemoryBlobs>,
+    clock: &Arc<ManualClock>,
+) -> Logs {
+    let (entries, segments) = (Arc::clone(tables), Arc::clone(tables));
+    Logs::new(
+        entries,
+        segments,
+        Arc::clone(blobs) as _,
+        Arc::clone(clock) as _,
+        Arc::new(SystemRandom),
+    )
 }
 
 fn number_in(row: u32) -> f64 {
