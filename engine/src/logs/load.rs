@@ -10,6 +10,7 @@ use cellar_log::entry::{Content, Entry};
 use cellar_log::load::{LoadPlan, UpdatePlan, plan_load, plan_update};
 use cellar_log::segment::Segment;
 
+use super::snapshot::last_position_of;
 use super::walk::WalkEnd;
 use super::{LogError, LogHead, Logs};
 use crate::ports::ReadConsistency;
@@ -79,7 +80,11 @@ impl Logs {
     /// Returns [`LogError::NotFound`] if the log does not exist, [`LogError::NoSuchPosition`] if it has no
     /// entry at `at`, or another [`LogError`] if the log cannot be read.
     pub async fn load_at(&self, log_id: LogId, at: Position) -> Result<Loaded, LogError> {
-        let snapshot = self.latest_snapshot_up_to(log_id, at).await?;
+        let newest_segments = self.newest_segments(log_id, None).await?;
+        let newest_segment = newest_segments.first().ok_or(LogError::NotFound)?.num;
+        // `at` may be in a segment that does not exist, far beyond the newest one.
+        let search_start = at.min(last_position_of(newest_segment));
+        let snapshot = self.latest_snapshot_up_to(log_id, search_start).await?;
         // The state at the first entry of a log is empty, so its root is not needed.
         let snapshot = snapshot.filter(|snapshot| snapshot.position != Position::FIRST);
         let start = snapshot.as_ref().map_or(Position::FIRST, |snapshot| snapshot.position);

@@ -72,7 +72,7 @@ impl RootCache {
     }
 }
 
-fn last_position_of(segment: u32) -> Position {
+pub(super) fn last_position_of(segment: u32) -> Position {
     Position::new(segment, u32::MAX).unwrap_or(Position::FIRST)
 }
 

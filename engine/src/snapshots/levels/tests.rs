@@ -224,9 +224,10 @@ async fn any_position_is_loaded_from_the_snapshot_before_it() {
         assert_eq!(loaded.root.as_ref(), snapshot.map(|(_, root)| root));
         assert_eq!((loaded.head, loaded.next), (at, None));
     }
-    let beyond = newest.next_in_segment().unwrap();
-    let refused = world.logs().load_at(log(), beyond).await;
-    assert_eq!(refused, Err(LogError::NoSuchPosition { at: beyond, newest }));
+    for beyond in [newest.next_in_segment().unwrap(), Position::LAST] {
+        let refused = world.logs().load_at(log(), beyond).await;
+        assert_eq!(refused, Err(LogError::NoSuchPosition { at: beyond, newest }));
+    }
     let unknown = LogId::derive(&SubjectKey::new("tests", "bob"), "none").unwrap();
     let refused = world.logs().load_at(unknown, Position::FIRST).await;
     assert!(matches!(refused, Err(LogError::NotFound)), "{refused:?}");
