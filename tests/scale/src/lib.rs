@@ -2,7 +2,7 @@
 //! explains how to run it.
 //!
 //! [`scenario::measure_size`] imports a sheet into a local stack and runs all steps on it.
-//! [`growth`] compares the figures of several sizes, and [`picture`] draws them.
+//! [`growth`] compares the figures of several sizes, and `picture` draws them.
 
 pub mod command;
 pub mod cost_line;
