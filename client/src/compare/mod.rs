@@ -5,7 +5,6 @@ mod file;
 mod results;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use cellar_api::wire::CellAt;
 use cellar_base::position::Position;
@@ -124,8 +123,7 @@ impl Spreadsheet {
         mut report_progress: impl FnMut(u64),
     ) -> Result<FileComparison, E> {
         let mut steps = FileSteps::start(path.into(), options.clone())?;
-        let cache = self.client().folder().ok().map(crate::reader::ChunkCache::new).map(Arc::new);
-        let reader = Reader::open(self.clone(), min_position, cache).await;
+        let reader = Reader::open(self.clone(), min_position, self.cache()).await;
         let mut comparer = Comparer::new(reader.map_err(CompareError::from)?);
         while let Some(step) = steps.next().await? {
             match step {
@@ -145,45 +143,45 @@ impl Spreadsheet {
 
 struct Comparer {
     reader: Reader,
-    sheet: String,
+    /// `None` if the spreadsheet does not have the sheet.
+    sheet: Option<String>,
     comparison: FileComparison,
 }
 
 impl Comparer {
     fn new(reader: Reader) -> Self {
         let comparison = FileComparison::new(reader.position(), reader.incarnation());
-        Self { reader, sheet: String::new(), comparison }
+        Self { reader, sheet: None, comparison }
     }
 
     fn start_sheet(&mut self, name: String) {
+        self.sheet = None;
         if self.reader.has_sheet(&name) {
-            self.sheet = name;
+            self.sheet = Some(name);
         } else {
-            self.sheet.clear();
             self.comparison.missing_sheets.push(name);
         }
     }
 
     async fn compare_block(&mut self, block: &Block) -> Result<Vec<DifferentResult>, CompareError> {
+        let Some(sheet) = self.sheet.clone() else { return Ok(Vec::new()) };
         let formulas = formulas_of(block);
         let Some(rectangle) = bounds(&formulas) else { return Ok(Vec::new()) };
-        if self.sheet.is_empty() {
-            return Ok(Vec::new());
-        }
-        let reply = self.reader.cells(Some(&self.sheet), rectangle).await?;
+        let reply = self.reader.cells(Some(&sheet), rectangle).await?;
         let mut cells = reply.cells.into_iter().peekable();
         let mut differences = Vec::new();
         for FormulaInFile { cell, value } in formulas {
             let key = (cell.row, cell.column);
             while cells.next_if(|other| (other.row, other.column) < key).is_some() {}
             let in_spreadsheet = cells.next_if(|other| (other.row, other.column) == key);
-            differences.extend(self.compare(cell, value, in_spreadsheet));
+            differences.extend(self.compare(&sheet, cell, value, in_spreadsheet));
         }
         Ok(differences)
     }
 
     fn compare(
         &mut self,
+        sheet: &str,
         cell: CellName,
         in_file: Value,
         in_spreadsheet: Option<CellAt>,
@@ -205,7 +203,7 @@ impl Comparer {
         }
         let found = in_spreadsheet?.cell;
         Some(DifferentResult {
-            sheet: self.sheet.clone(),
+            sheet: sheet.to_owned(),
             cell,
             formula: found.formula.unwrap_or_default(),
             in_file,

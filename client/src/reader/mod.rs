@@ -175,7 +175,7 @@ impl Spreadsheet {
     }
 
     /// Without a folder, snapshot objects are not cached on disk.
-    fn cache(&self) -> Option<Arc<ChunkCache>> {
+    pub(crate) fn cache(&self) -> Option<Arc<ChunkCache>> {
         let folder = self.client().folder().ok();
         folder.map(|folder| Arc::new(ChunkCache::new(folder)))
     }
