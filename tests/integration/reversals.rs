@@ -311,6 +311,7 @@ fn the_history_of_a_recovered_import_continues_before_its_deletion() {
     for arguments in [
         &["sheets", "add", "Other"][..],
         &["set", "costs!B1", "2"],
+        &["set", "costs!B1", "3"],
         &["sheets", "delete", "costs"],
         &["revert", "--to", "0.3", "--sheet", "costs"],
     ] {
@@ -321,6 +322,7 @@ fn the_history_of_a_recovered_import_continues_before_its_deletion() {
         history.lines().map(|line| line.rsplit("   ").next().unwrap()).collect();
     let expected = [
         "costs: recovered the sheet (revert to 0.3)",
+        "costs!B1: 2 -> 3",
         "costs!B1: 1 -> 2",
         "costs: imported the sheet",
     ];

@@ -101,6 +101,18 @@ impl TrackedCells {
         }
     }
 
+    /// Moves the cells from their place before a committed operation to their place after it. Deleted
+    /// rows and columns are left out.
+    pub fn step_forward(&mut self, operation: &Operation) {
+        let Some((sheet, axis, map)) = axis_map_of(operation) else { return };
+        if sheet == self.sheet {
+            let lines = self.lines_mut(axis);
+            if !lines.is_all(axis) {
+                *lines = map.kept_spans(lines);
+            }
+        }
+    }
+
     fn edits_of_cells(&self, set: &SetCells) -> Option<TrackedOperation> {
         let is_tracked = |edit: &&crate::operation::CellEdit| {
             edit.value.is_some() && self.contains(edit.row, edit.column)
@@ -170,12 +182,29 @@ impl TrackedCells {
     }
 }
 
+/// Returns how an operation moves the rows or columns of its sheet.
+fn axis_map_of(operation: &Operation) -> Option<(SheetId, Axis, AxisMap)> {
+    let inserted = |axis, insert: &InsertBefore| {
+        (insert.sheet, axis, AxisMap::insert(axis, insert.before, insert.count))
+    };
+    let deleted =
+        |axis, delete: &DeleteSpans| (delete.sheet, axis, AxisMap::delete(axis, &delete.spans));
+    Some(match operation {
+        Operation::InsertRows(insert) => inserted(Axis::Rows, insert),
+        Operation::InsertColumns(insert) => inserted(Axis::Columns, insert),
+        Operation::DeleteRows(delete) => deleted(Axis::Rows, delete),
+        Operation::DeleteColumns(delete) => deleted(Axis::Columns, delete),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::a1::Rectangle;
     use crate::cell::{Cell, Value};
     use crate::operation::random::{SIDE, any_operation};
     use crate::operation::{AddSheet, CellEdit, DeleteSheet, RenameSheet, SetFormat};
@@ -292,6 +321,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_cell_is_at_its_new_place_or_deleted(
+            operation in any_operation(),
+            row in 0..SIDE,
+            column in 0..SIDE,
+        ) {
+            let start = TrackedCells { sheet: SheetId::FIRST, ..cell(row, column) };
+            let mut workbook = Workbook::default();
+            workbook.apply_operation(&set(SheetId::FIRST, &[(row, column)]));
+            workbook.apply_operation(&operation);
+            prop_assume!(workbook.sheet(SheetId::FIRST).is_some());
+            let mut moved = start.clone();
+            moved.step_forward(&operation);
+            if moved.is_empty() {
+                let cells = workbook.sheet(SheetId::FIRST).unwrap();
+                prop_assert_eq!(cells.cells_in(Rectangle::EVERYTHING).count(), 0);
+            } else {
+                let mut back = moved.clone();
+                let step = back.step_back(&operation);
+                prop_assert_eq!(back, start);
+                let is_edited = step.is_some_and(|step| step.touch == Some(Touch::Contents));
+                let value = contents(&workbook, &moved).value;
+                prop_assert!(is_edited || value == Value::Bool(true));
+            }
+        }
+
         #[test]
         fn every_change_of_a_cell_is_reported(
             operations in vec(any_operation(), 1..30),

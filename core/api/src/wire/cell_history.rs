@@ -95,6 +95,20 @@ pub struct CellHistoryCursor {
     pub position: Position,
     /// The cells in the coordinates at `position`.
     pub cells: TrackedCells,
+    /// The cells that an undo or revert recovered, if older than `position`.
+    pub recovered: Option<RecoveredCells>,
+}
+
+/// Cells of a sheet that was deleted and then recovered. Between the recovered state and the deletion,
+/// rows and columns may have been deleted that the recovered state contains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecoveredCells {
+    /// Position of the recovered state.
+    pub position: Position,
+    /// Rows of the cells at this position.
+    pub rows: Spans,
+    /// Columns of the cells at this position.
+    pub columns: Spans,
 }
 
 /// Error when parsing a [`CellHistoryCursor`].
@@ -103,18 +117,27 @@ pub struct CellHistoryCursor {
 pub struct NotACellHistoryCursor;
 
 impl fmt::Display for CellHistoryCursor {
-    /// Writes `POSITION~SHEET~ROWS~COLUMNS`. Rows and columns are written as spans `FIRST-COUNT`
-    /// separated by dots, such as `0-2.5-1`.
+    /// Writes `POSITION~SHEET~ROWS~COLUMNS`, and for recovered cells also `~POSITION~ROWS~COLUMNS`.
+    /// Rows and columns are written as spans `FIRST-COUNT` separated by dots, such as `0-2.5-1`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { position, cells } = self;
+        let Self { position, cells, recovered } = self;
         write!(formatter, "{}~{}", position.pack(), cells.sheet.0)?;
-        for spans in [&cells.rows, &cells.columns] {
-            let spans: Vec<String> =
-                spans.iter().map(|span| format!("{}-{}", span.first, span.count)).collect();
-            write!(formatter, "~{}", spans.join("."))?;
+        write_spans(formatter, [&cells.rows, &cells.columns])?;
+        if let Some(RecoveredCells { position, rows, columns }) = recovered {
+            write!(formatter, "~{}", position.pack())?;
+            write_spans(formatter, [rows, columns])?;
         }
         Ok(())
     }
+}
+
+fn write_spans(formatter: &mut fmt::Formatter<'_>, of_axes: [&Spans; 2]) -> fmt::Result {
+    for spans in of_axes {
+        let spans: Vec<String> =
+            spans.iter().map(|span| format!("{}-{}", span.first, span.count)).collect();
+        write!(formatter, "~{}", spans.join("."))?;
+    }
+    Ok(())
 }
 
 impl FromStr for CellHistoryCursor {
@@ -127,19 +150,36 @@ impl FromStr for CellHistoryCursor {
 
 fn parse_cursor(text: &str) -> Option<CellHistoryCursor> {
     let mut parts = text.split('~');
-    let position = Position::unpack(parts.next()?.parse().ok()?).ok()?;
+    let position = parse_position(parts.next()?)?;
     let sheet = SheetId(parts.next()?.parse().ok()?);
     let rows = parse_spans(parts.next()?, Axis::Rows)?;
     let columns = parse_spans(parts.next()?, Axis::Columns)?;
+    let recovered = match parts.next() {
+        None => None,
+        Some(position) => Some(RecoveredCells {
+            position: parse_position(position)?,
+            rows: parse_spans(parts.next()?, Axis::Rows)?,
+            columns: parse_spans(parts.next()?, Axis::Columns)?,
+        }),
+    };
     if parts.next().is_some() {
         return None;
     }
-    Some(CellHistoryCursor { position, cells: TrackedCells { sheet, rows, columns } })
+    let cells = TrackedCells { sheet, rows, columns };
+    let is_valid = match &recovered {
+        None => !cells.is_empty(),
+        Some(recovered) => !recovered.rows.is_empty() && !recovered.columns.is_empty(),
+    };
+    is_valid.then_some(CellHistoryCursor { position, cells, recovered })
+}
+
+fn parse_position(text: &str) -> Option<Position> {
+    Position::unpack(text.parse().ok()?).ok()
 }
 
 fn parse_spans(text: &str, axis: Axis) -> Option<Spans> {
     let mut spans: Vec<Span> = Vec::new();
-    for span in text.split('.') {
+    for span in text.split('.').filter(|_| !text.is_empty()) {
         let (first, count) = span.split_once('-')?;
         let span = Span { first: first.parse().ok()?, count: count.parse().ok()? };
         let previous_end = spans.last().map_or(0, |previous| previous.end());
@@ -161,7 +201,7 @@ mod tests {
         let position = Position::new(1, 42).unwrap();
         let columns = Spans::all(Axis::Columns);
         let cells = TrackedCells { sheet: SheetId(3), rows, columns };
-        CellHistoryCursor { position, cells }
+        CellHistoryCursor { position, cells, recovered: None }
     }
 
     #[test]
@@ -174,11 +214,33 @@ mod tests {
     }
 
     #[test]
+    fn cursors_of_recovered_cells_round_trip() {
+        // All rows were deleted after the state that was recovered.
+        for (rows, text) in [(Spans::one(5, 2), "5-2"), (Spans::default(), "")] {
+            let recovered = RecoveredCells {
+                position: Position::new(1, 40).unwrap(),
+                rows: Spans::one(4, 2),
+                columns: Spans::one(0, 1),
+            };
+            let cursor = CellHistoryCursor { recovered: Some(recovered), ..cursor(rows) };
+            let expected = format!("4294967338~3~{text}~0-4194304~4294967336~4-2~0-1");
+            assert_eq!(cursor.to_string(), expected);
+            assert_eq!(expected.parse(), Ok(cursor));
+        }
+    }
+
+    #[test]
     fn rejects_other_texts() {
         for text in [
             "",
             "0~0~0-1",
             "0~0~0-1~0-1~0-1",
+            "0~0~0-1~0-1~0",
+            "0~0~0-1~0-1~0~0-1",
+            "0~0~0-1~0-1~0~~0-1",
+            "0~0~0-1~0-1~0~0-1~",
+            "0~0~0-1~0-1~x~0-1~0-1",
+            "0~0~0-1~0-1~0~0-1~0-1~0",
             "9007199254740992~0~0-1~0-1",
             "0~0~~0-1",
             "0~0~0-0~0-1",

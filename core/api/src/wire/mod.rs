@@ -33,7 +33,7 @@ pub use catalog::{
 };
 pub use cell_history::{
     CellHistoryChange, CellHistoryCursor, CellHistoryEntry, CellHistoryReply,
-    NotACellHistoryCursor, Recovery,
+    NotACellHistoryCursor, RecoveredCells, Recovery,
 };
 pub use cellar_sheet::workbook::{CellAt, ReversalCounts, ReversalReport};
 pub use cells::{CellsReply, ReplyFormats};

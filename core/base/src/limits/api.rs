@@ -82,7 +82,8 @@ pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of formulas whose lost references one undo or revert of a deletion restores.
 pub const MAX_UNDO_FORMULAS: usize = 2_000;
-/// Maximum number of entries that one request for the history of cells reads.
+/// Maximum number of entries that one request for the history of cells reads. If a sheet was recovered,
+/// at most as many are searched for its deletion.
 pub const MAX_CELL_HISTORY_ENTRIES: u32 = 1_000;
 /// Total size of the entries, including their external bodies, after which a request for the history
 /// of cells reads no further entry, in bytes.

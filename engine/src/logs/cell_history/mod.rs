@@ -2,6 +2,7 @@
 //! compares their contents before and after each entry that changed them.
 
 mod page;
+mod recovered;
 mod replay;
 mod walk;
 
@@ -85,6 +86,6 @@ impl Logs {
         let rows = Spans::one(first.row, length(first.row, last.row));
         let columns = Spans::one(first.column, length(first.column, last.column));
         let cells = TrackedCells { sheet, rows, columns };
-        Ok(CellHistoryCursor { position: view.position, cells })
+        Ok(CellHistoryCursor { position: view.position, cells, recovered: None })
     }
 }

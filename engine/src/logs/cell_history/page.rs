@@ -1,6 +1,6 @@
 //! Limits a page of a cell history to the size of a response.
 
-use cellar_api::wire::{CellHistoryChange, CellHistoryCursor, CellHistoryEntry, MergedView};
+use cellar_api::wire::{CellHistoryChange, CellHistoryEntry, MergedView};
 use cellar_base::limits::{MAX_REPLY_BYTES, MAX_SPAN_JSON_BYTES};
 use cellar_sheet::cell::{Cell, json_text_bytes};
 
@@ -31,14 +31,15 @@ pub(super) fn fill_page(
         let entry_bytes = changes.iter().map(json_bytes).fold(0, usize::saturating_add);
         let is_first = page.changes.is_empty();
         if !is_first && reply_bytes.saturating_add(entry_bytes) > MAX_REPLY_BYTES {
-            page.next = Some(start_at(entry));
+            page.next = Some(entry.cursor.clone());
             return page;
         }
         for change in changes {
             reply_bytes = reply_bytes.saturating_add(json_bytes(&change));
             if reply_bytes > MAX_REPLY_BYTES && !page.changes.is_empty() {
                 page.truncated = true;
-                page.next = visited.get(index + 1).map(start_at).or(page.next.take());
+                page.next =
+                    visited.get(index + 1).map(|entry| entry.cursor.clone()).or(page.next.take());
                 return page;
             }
             page.changes.push(change);
@@ -47,17 +48,13 @@ pub(super) fn fill_page(
     page
 }
 
-fn start_at(entry: &VisitedEntry) -> CellHistoryCursor {
-    CellHistoryCursor { position: entry.position, cells: entry.cells.clone() }
-}
-
 fn views(entry: &VisitedEntry, changed: ChangedEntry) -> Vec<CellHistoryEntry> {
     let view = |(name, change)| CellHistoryEntry {
-        position: entry.position,
+        position: entry.cursor.position,
         created_s: entry.created_s,
         author: entry.author.clone(),
         merged: entry.merged.as_ref().map(MergedView::from),
-        sheet: entry.cells.sheet,
+        sheet: entry.cursor.cells.sheet,
         name,
         change,
         recovered: entry.recovered,
@@ -90,6 +87,7 @@ fn cell_bytes(cell: &Cell) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use cellar_api::wire::CellHistoryCursor;
     use cellar_base::position::Position;
     use cellar_sheet::cell::Value;
     use cellar_sheet::operation::{SheetId, Spans};
@@ -100,12 +98,13 @@ mod tests {
 
     fn visited(number: u32) -> VisitedEntry {
         let (rows, columns) = (Spans::one(number, 1), Spans::one(0, 1));
+        let cells = TrackedCells { sheet: SheetId::FIRST, rows, columns };
+        let position = Position::new(0, number).unwrap();
         VisitedEntry {
-            position: Position::new(0, number).unwrap(),
+            cursor: CellHistoryCursor { position, cells, recovered: None },
             created_s: 0,
             author: Some(format!("author {}", number % 2)),
             merged: None,
-            cells: TrackedCells { sheet: SheetId::FIRST, rows, columns },
             operations: Vec::new(),
             recovered: None,
         }
@@ -132,10 +131,10 @@ mod tests {
         let entries = u32::try_from(changed.len()).unwrap();
         let visited: Vec<_> = (10..10 + entries).rev().map(visited).collect();
         let page =
-            fill_page(changed, author, Walked { visited, next: Some(start_at(&self::visited(1))) });
+            fill_page(changed, author, Walked { visited, next: Some(self::visited(1).cursor) });
         let numbers = page.changes.iter().map(|change| change.position.entry_number());
         let next = page.next.map(|next| {
-            assert_eq!(next.cells, self::visited(next.position.entry_number()).cells);
+            assert_eq!(next, self::visited(next.position.entry_number()).cursor);
             next.position.entry_number()
         });
         (numbers.collect(), page.truncated, next)

@@ -49,12 +49,12 @@ impl Logs {
         comparisons_left: &mut usize,
     ) -> Result<Vec<ChangedEntry>, LogError> {
         let Some(oldest) = touched.last() else { return Ok(Vec::new()) };
-        let sheet = oldest.cells.sheet;
+        let sheet = oldest.cursor.cells.sheet;
         // The imported or recovered cells are part of the state after the entry.
         let base = if oldest.imports_the_sheet() || oldest.recovered.is_some() {
-            Some(oldest.position)
+            Some(oldest.cursor.position)
         } else {
-            self.position_before(log_id, oldest.position).await?
+            self.position_before(log_id, oldest.cursor.position).await?
         };
         let mut workbook = self.state_before(log_id, base, sheet, touched).await?;
         let mut changed_entries = Vec::new();
@@ -148,7 +148,7 @@ fn apply_entry(
             Vec::new()
         } else {
             let report = workbook.apply_and_report(&tracked.operation, comparisons_left);
-            report.map_err(|_| LogError::HistoryTooLarge { at: entry.position })?
+            report.map_err(|_| LogError::HistoryTooLarge { at: entry.cursor.position })?
         };
         let Some(touch) = &tracked.touch else { continue };
         let name = workbook.tabs().name(sheet).unwrap_or_default().to_owned();

@@ -1,6 +1,6 @@
 //! Traces cells back through the entries of a log.
 
-use cellar_api::wire::{CellHistoryCursor, Recovery};
+use cellar_api::wire::{CellHistoryCursor, RecoveredCells, Recovery};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{
     MAX_CELL_HISTORY_BYTES, MAX_CELL_HISTORY_COMPARISONS, MAX_CELL_HISTORY_ENTRIES,
@@ -8,7 +8,7 @@ use cellar_base::limits::{
 };
 use cellar_base::position::Position;
 use cellar_log::entry::{Content, Entry, Merged};
-use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::operation::Operation;
 use cellar_sheet::tracked_cells::{Touch, TrackedCells, TrackedOperation};
 
 use super::super::{LogError, Logs};
@@ -26,12 +26,11 @@ pub(super) struct Walked {
 
 /// An entry with operations that affect the cells.
 pub(super) struct VisitedEntry {
-    pub(super) position: Position,
+    /// The entry, and the cells in the coordinates after it.
+    pub(super) cursor: CellHistoryCursor,
     pub(super) created_s: u64,
     pub(super) author: Option<String>,
     pub(super) merged: Option<Merged>,
-    /// The cells in the coordinates after the entry.
-    pub(super) cells: TrackedCells,
     /// Oldest first. Empty if the entry recovered the sheet.
     pub(super) operations: Vec<TrackedOperation>,
     pub(super) recovered: Option<Recovery>,
@@ -67,10 +66,32 @@ impl VisitedEntry {
     }
 }
 
-/// The remaining work of a request and the number of entries that its page may still return.
-struct Budget {
+/// The entries that a request may still read.
+pub(super) struct ReadBudget {
     entries: u32,
     bytes: usize,
+}
+
+impl Default for ReadBudget {
+    fn default() -> Self {
+        Self { entries: MAX_CELL_HISTORY_ENTRIES, bytes: MAX_CELL_HISTORY_BYTES }
+    }
+}
+
+impl ReadBudget {
+    pub(super) fn spend_on(&mut self, entry: &Entry) {
+        self.entries = self.entries.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(stored_bytes(entry));
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.entries == 0 || self.bytes == 0
+    }
+}
+
+/// The remaining work of a request and the number of entries that its page may still return.
+struct Budget {
+    reads: ReadBudget,
     edits: usize,
     shown_entries: u32,
 }
@@ -78,16 +99,10 @@ struct Budget {
 impl Budget {
     fn of(query: &CellHistoryQuery) -> Self {
         Self {
-            entries: MAX_CELL_HISTORY_ENTRIES,
-            bytes: MAX_CELL_HISTORY_BYTES,
+            reads: ReadBudget::default(),
             edits: MAX_CELL_HISTORY_COMPARISONS / 2,
             shown_entries: query.max_entries.max(1),
         }
-    }
-
-    fn spend_on_reading(&mut self, entry: &Entry) {
-        self.entries = self.entries.saturating_sub(1);
-        self.bytes = self.bytes.saturating_sub(stored_bytes(entry));
     }
 
     fn spend_on(&mut self, entry: &VisitedEntry, author: Option<&str>) {
@@ -97,7 +112,7 @@ impl Budget {
     }
 
     fn is_spent(&self) -> bool {
-        self.entries == 0 || self.bytes == 0 || self.edits == 0 || self.shown_entries == 0
+        self.reads.is_spent() || self.edits == 0 || self.shown_entries == 0
     }
 }
 
@@ -108,107 +123,94 @@ impl Logs {
         query: &CellHistoryQuery,
         start: CellHistoryCursor,
     ) -> Result<Walked, LogError> {
-        let CellHistoryCursor { position, mut cells } = start;
-        let mut next_position = Some(position);
-        let mut visited = Vec::new();
+        let (mut next, mut visited) = (Some(start), Vec::new());
         let mut budget = Budget::of(query);
-        while let Some(position) = next_position {
+        while let Some(start) = next.take() {
             if budget.is_spent() {
-                return Ok(Walked { visited, next: Some(CellHistoryCursor { position, cells }) });
+                return Ok(Walked { visited, next: Some(start) });
             }
-            let page_entries = usize::try_from(budget.entries.min(PAGE_ENTRIES)).unwrap_or(1);
-            for entry in self.read_page_back(log_id, position, page_entries).await? {
+            let page_entries = usize::try_from(budget.reads.entries.min(PAGE_ENTRIES)).unwrap_or(1);
+            let page = self.read_page_back(log_id, start.position, page_entries).await?;
+            let mut cursor = start;
+            for entry in page {
                 if query.since.is_some_and(|since| entry.position <= since) {
                     return Ok(Walked { visited, next: None });
                 }
-                let entry_before = self.position_before(log_id, entry.position).await?;
-                budget.spend_on_reading(&entry);
-                if let Some(old) = self.recovered_cells(log_id, &entry, &cells).await? {
-                    let visited_entry =
-                        visited_entry(&entry, cells, Vec::new(), Some(old.recovery));
+                budget.reads.spend_on(&entry);
+                let step = self.step_back(log_id, &entry, cursor).await?;
+                if let Some(visited_entry) = step.visited {
                     budget.spend_on(&visited_entry, query.author.as_deref());
                     visited.push(visited_entry);
-                    (next_position, cells) = (Some(old.position), old.cells);
+                }
+                let Some(older) = step.older else { return Ok(Walked { visited, next: None }) };
+                next = Some(older.clone());
+                if step.is_jump || budget.is_spent() {
                     break;
                 }
-                let mutations = self.operations_of(&entry).await?;
-                let has_ended = match visit(&mut cells, &entry, &mutations)? {
-                    None => false,
-                    Some(visited_entry) => {
-                        budget.spend_on(&visited_entry, query.author.as_deref());
-                        let begins_the_cells = visited_entry.begins_the_cells();
-                        visited.push(visited_entry);
-                        begins_the_cells || cells.is_empty()
-                    }
-                };
-                next_position = if has_ended { None } else { entry_before };
-                if has_ended || budget.is_spent() {
-                    break;
-                }
+                cursor = older;
             }
         }
         Ok(Walked { visited, next: None })
     }
 
-    /// Returns the cells of the sheet that the entry recovered, or `None` if it did not recover the
-    /// sheet of these cells.
-    async fn recovered_cells(
+    async fn step_back(
         &self,
         log_id: LogId,
         entry: &Entry,
-        cells: &TrackedCells,
-    ) -> Result<Option<RecoveredCells>, LogError> {
-        let Some((recovery, name)) = recovery_of(entry, cells.sheet) else { return Ok(None) };
-        let position = match recovery {
-            Recovery::Undo(undone) => self.position_before(log_id, undone).await?,
-            Recovery::Revert(position) => Some(position),
-        };
-        let Some(position) = position.filter(|earlier| *earlier < entry.position) else {
-            return Ok(None);
-        };
-        let view = self.open_view(log_id, Some(position), None).await?;
-        let old_sheet = view.metadata.tabs.named(name);
-        let cells = old_sheet.map(|sheet| TrackedCells { sheet, ..cells.clone() });
-        Ok(cells.map(|cells| RecoveredCells { recovery, position, cells }))
+        cursor: CellHistoryCursor,
+    ) -> Result<HistoryStep, LogError> {
+        let start = at_entry(cursor, entry.position);
+        if let Some((recovery, older)) = self.recovered_cells(log_id, entry, &start.cells).await? {
+            let visited = visited_entry(entry, start, Vec::new(), Some(recovery));
+            return Ok(HistoryStep { visited: Some(visited), older: Some(older), is_jump: true });
+        }
+        let mutations = self.operations_of(entry).await?;
+        let (cells, visited) = visit(entry, start.clone(), &mutations)?;
+        let begins_the_cells = visited.as_ref().is_some_and(VisitedEntry::begins_the_cells);
+        let has_ended = begins_the_cells || (cells.is_empty() && start.recovered.is_none());
+        let position = self.position_before(log_id, entry.position).await?.filter(|_| !has_ended);
+        let older = position.map(|position| CellHistoryCursor { position, cells, ..start });
+        Ok(HistoryStep { visited, older, is_jump: false })
     }
 }
 
-/// Cells of a sheet before it was deleted and recovered.
-struct RecoveredCells {
-    recovery: Recovery,
-    /// A position at which the sheet was as it was recovered.
-    position: Position,
-    cells: TrackedCells,
+/// The effect of one entry on the cells.
+struct HistoryStep {
+    /// `None` if the entry does not affect the cells.
+    visited: Option<VisitedEntry>,
+    /// Where the history continues, or `None` if the cells have no older history.
+    older: Option<CellHistoryCursor>,
+    /// Whether the entry before this one is not the next.
+    is_jump: bool,
 }
 
-/// Returns how the entry recovered a sheet, and the name of the sheet. All sheets that an undo or
-/// revert adds are recovered.
-fn recovery_of(entry: &Entry, sheet: SheetId) -> Option<(Recovery, &str)> {
-    entry.edits()?.mutations.iter().find_map(|mutation| {
-        let recovery = match &mutation.authored {
-            Operation::Undo(undo) => Recovery::Undo(undo.position),
-            Operation::Revert(revert) => Recovery::Revert(revert.position),
-            _ => return None,
-        };
-        let name = mutation.committed_operations().iter().find_map(|operation| match operation {
-            Operation::AddSheet(add) if add.sheet == sheet => Some(add.name.as_str()),
-            Operation::ImportSheet(import) if import.sheet == sheet => Some(import.name.as_str()),
-            _ => None,
-        });
-        Some((recovery, name?))
-    })
+/// Returns the cells at an entry, which is not newer than the cursor. The recovered cells include those
+/// that were deleted after the recovered state.
+fn at_entry(cursor: CellHistoryCursor, position: Position) -> CellHistoryCursor {
+    let CellHistoryCursor { cells, recovered, .. } = cursor;
+    match recovered {
+        Some(RecoveredCells { position: recovered_position, rows, columns })
+            if position <= recovered_position =>
+        {
+            let cells = TrackedCells { sheet: cells.sheet, rows, columns };
+            CellHistoryCursor { position, cells, recovered: None }
+        }
+        recovered => CellHistoryCursor { position, cells, recovered },
+    }
 }
 
-/// Traces the cells back through an entry. Returns `None` if the entry does not affect them.
+/// Traces the cells back through an entry. Returns the cells before it, and `None` if it does not
+/// affect them.
 fn visit(
-    cells: &mut TrackedCells,
     entry: &Entry,
+    start: CellHistoryCursor,
     mutations: &[Vec<Operation>],
-) -> Result<Option<VisitedEntry>, LogError> {
-    let cells_after = cells.clone();
+) -> Result<(TrackedCells, Option<VisitedEntry>), LogError> {
+    let mut cells = start.cells.clone();
     let mut operations = Vec::new();
     for operation in mutations.iter().rev().flat_map(|mutation| mutation.iter().rev()) {
-        if cells.is_empty() {
+        // The recovered cells need the moves of all entries.
+        if cells.is_empty() && start.recovered.is_none() {
             break;
         }
         operations.extend(cells.step_back(operation));
@@ -216,25 +218,22 @@ fn visit(
             return Err(LogError::HistoryTooLarge { at: entry.position });
         }
     }
-    if operations.is_empty() {
-        return Ok(None);
-    }
     operations.reverse();
-    Ok(Some(visited_entry(entry, cells_after, operations, None)))
+    let visited = (!operations.is_empty()).then(|| visited_entry(entry, start, operations, None));
+    Ok((cells, visited))
 }
 
 fn visited_entry(
     entry: &Entry,
-    cells: TrackedCells,
+    cursor: CellHistoryCursor,
     operations: Vec<TrackedOperation>,
     recovered: Option<Recovery>,
 ) -> VisitedEntry {
     VisitedEntry {
-        position: entry.position,
+        cursor,
         created_s: entry.created_s,
         author: entry.author.clone(),
         merged: entry.merged().cloned(),
-        cells,
         operations,
         recovered,
     }

@@ -192,16 +192,13 @@ async fn the_history_of_a_recovered_sheet_continues_with_the_older_one() {
             set_in(2, "tax"),
         ])
         .await;
-        let mut lines = vec![
+        let lines = [
             format!("0.6 bob Costs: A1 \"{recovered_text}\" -> \"tax\""),
             "0.5 alice Costs: SheetAdded".to_owned(),
             "0.3 alice Costs: A1 \"rent\" -> \"food\"".to_owned(),
             "0.2 bob Costs: A1 \"\" -> \"rent\"".to_owned(),
             "0.1 alice Costs: SheetAdded".to_owned(),
         ];
-        if matches!(expected, Recovery::Revert(_)) {
-            lines.remove(2);
-        }
         assert_eq!(history(&logs, &query("Costs!A1")).await, lines);
         let whole = logs.cell_history(log(), &query("Costs!A1")).await.unwrap();
         let recovered = whole.changes.iter().filter_map(|change| change.recovered);
@@ -213,6 +210,79 @@ async fn the_history_of_a_recovered_sheet_continues_with_the_older_one() {
             page_query.cursor = page.next;
         }
         assert_eq!(page_query.cursor, None);
+    }
+}
+
+/// Follows all pages of one entry.
+async fn paged(logs: &Logs, query: &CellHistoryQuery) -> Vec<String> {
+    let mut page_query = CellHistoryQuery { max_entries: 1, ..query.clone() };
+    let mut paged = Vec::new();
+    loop {
+        let page = logs.cell_history(log(), &page_query).await.unwrap();
+        paged.extend(lines(&page));
+        let Some(next) = page.next else { return paged };
+        page_query.cursor = Some(next.to_string().parse().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_recovered_sheet_has_the_changes_before_its_deletion_and_those_of_deleted_rows() {
+    let logs = edited(&[
+        set(0, "zero"),
+        set(1, "one"),
+        set(3, "three"),
+        insert(0, 1),
+        set(2, "two"),
+        delete(Spans::one(1, 1)),
+        set(1, "later"),
+        Operation::AddSheet(AddSheet { sheet: SheetId(1), name: "Other".into(), before: None }),
+        Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST }),
+        Operation::Revert(Revert::whole(at(0, 3))),
+    ])
+    .await;
+    let recovered = "0.10 bob Sheet1: SheetAdded";
+    let moved = [
+        recovered,
+        "0.7 alice Sheet1: A2 \"two\" -> \"later\"",
+        "0.5 alice Sheet1: A3 \"one\" -> \"two\"",
+        "0.2 bob Sheet1: A2 \"\" -> \"one\"",
+    ];
+    let deleted = [recovered, "0.1 alice Sheet1: A1 \"\" -> \"zero\""];
+    let both = [moved.as_slice(), &deleted[1..]].concat();
+    for (range, expected) in [("A2", &moved[..]), ("A1", &deleted), ("A1:A2", &both)] {
+        let query = query(&format!("Sheet1!{range}"));
+        assert_eq!(history(&logs, &query).await, expected, "{range}");
+        assert_eq!(paged(&logs, &query).await, expected, "{range}");
+    }
+}
+
+#[tokio::test]
+async fn the_search_for_a_deleted_sheet_is_limited() {
+    let limit = MAX_CELL_HISTORY_ENTRIES;
+    let before_deletion = "0.999 - Sheet1: A1 \"one\" -> \"two\"";
+    for (count, expected) in [(limit, Some(before_deletion)), (limit + 1, None)] {
+        // The entries from 0.2 to the deletion are read.
+        let logs = long_log(count - 1).await;
+        let base = at(0, count - 2);
+        let other = AddSheet { sheet: SheetId(1), name: "Other".into(), before: None };
+        let operations = [
+            set(0, "two"),
+            Operation::AddSheet(other),
+            Operation::DeleteSheet(DeleteSheet { sheet: SheetId::FIRST }),
+            Operation::Revert(Revert::whole(at(0, 1))),
+        ];
+        for (id, operation) in (1..).zip(operations) {
+            let client = ClientKey([2; 8]);
+            let mutations = vec![NewMutation { id, base, operation }];
+            let request =
+                Request::new(log(), client, None, FIRST_INCARNATION, id - 1, mutations).unwrap();
+            logs.append(request).await.unwrap();
+        }
+        let lines = paged(&logs, &query("Sheet1!A1")).await;
+        let recovery = format!("{} - Sheet1: SheetAdded", at(0, count + 2));
+        let first = "0.1 - Sheet1: A1 \"\" -> \"one\"";
+        let all = [Some(recovery.as_str()), expected, Some(first)];
+        assert_eq!(lines, all.into_iter().flatten().collect::<Vec<_>>());
     }
 }
 
