@@ -4,6 +4,7 @@
 
 mod bit_packing;
 mod blocks;
+mod byte_planes;
 mod bytes;
 mod column;
 mod error;

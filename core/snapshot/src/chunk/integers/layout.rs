@@ -1,6 +1,7 @@
 //! Layouts of integer lists.
 
 use crate::chunk::bit_packing::{self, MAX_BLOCK_LENGTH};
+use crate::chunk::byte_planes::numbers_of_planes;
 use crate::chunk::bytes::{ChunkReader, write_signed_varint};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
@@ -165,14 +166,8 @@ fn read_planes(
     if plane_count > MAX_PLANES {
         return Err(UnreadableChunk::Malformed("integers have too many bytes"));
     }
-    let first_index = values.len();
-    values.resize(first_index + count, min);
-    for plane_index in 0..plane_count {
-        let plane_bytes = reader.read_bytes(count)?;
-        let read_values = values.get_mut(first_index..).unwrap_or_default();
-        for (value, byte) in read_values.iter_mut().zip(plane_bytes) {
-            *value = value.wrapping_add(i64::from(*byte) << (8 * plane_index));
-        }
-    }
+    let plane_bytes = reader.read_bytes(count.saturating_mul(usize::from(plane_count)))?;
+    let offsets = numbers_of_planes(plane_bytes, count);
+    values.extend(offsets.into_iter().map(|offset| min.wrapping_add(offset.cast_signed())));
     Ok(())
 }

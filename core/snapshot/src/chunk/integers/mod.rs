@@ -76,19 +76,32 @@ pub(super) fn read_integers(
     reader: &mut ChunkReader<'_>,
     count: usize,
 ) -> Result<Vec<i64>, UnreadableChunk> {
+    let values = read_any_integers(reader, count)?;
+    if are_between(&values, -MAX_INTEGER, MAX_INTEGER) {
+        Ok(values)
+    } else {
+        Err(UnreadableChunk::Malformed("an integer is out of range"))
+    }
+}
+
+fn read_any_integers(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+) -> Result<Vec<i64>, UnreadableChunk> {
     let mut values = Vec::with_capacity(count);
     if count < 2 {
         read_varints(reader, &mut values, count)?;
     } else {
         read_transformed_integers(reader, &mut values, count)?;
     }
-    // A loop without branches is faster than a loop that stops at the first integer out of range.
-    let greatest_magnitude =
-        values.iter().fold(0, |greatest: u64, value| greatest.max(value.unsigned_abs()));
-    if greatest_magnitude > MAX_INTEGER.unsigned_abs() {
-        return Err(UnreadableChunk::Malformed("an integer is out of range"));
-    }
     Ok(values)
+}
+
+/// Returns whether all values are in a range that contains 0. Differences to its ends are negative
+/// exactly for the values outside. The loop has no branch, so that processors compute several at once.
+fn are_between(values: &[i64], min: i64, max: i64) -> bool {
+    let differences = |value: i64| value.wrapping_sub(min) | max.wrapping_sub(value);
+    values.iter().fold(0, |any, value| any | differences(*value)) >= 0
 }
 
 fn read_varints(
@@ -131,16 +144,13 @@ pub(super) fn read_unsigned_integers(
     count: usize,
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    let values = read_integers(reader, count)?;
-    // Check the range in a second loop, because two loops without branches are faster than one loop
-    // with branches.
-    let is_in_range = |value: &i64| (0..=i64::from(max)).contains(value);
-    let are_all_in_range =
-        values.iter().fold(true, |are_in_range, value| are_in_range & is_in_range(value));
-    if !are_all_in_range {
+    const LOW_BITS: i64 = u32::MAX as i64;
+    let values = read_any_integers(reader, count)?;
+    if !are_between(&values, 0, i64::from(max)) {
         return Err(UnreadableChunk::Malformed("a count or code is out of range"));
     }
-    Ok(values.into_iter().map(|value| u32::try_from(value).unwrap_or(u32::MAX)).collect())
+    // The values fit. The mask spares the check of each.
+    Ok(values.into_iter().map(|value| u32::try_from(value & LOW_BITS).unwrap_or(max)).collect())
 }
 
 #[cfg(test)]
@@ -192,9 +202,38 @@ mod tests {
             assert_eq!(read_integers(&mut reader, alternating.len()).unwrap(), alternating);
         }
         round(&alternating);
-        let mut bytes = Vec::new();
-        write_signed_varint(&mut bytes, MAX_INTEGER + 1);
-        assert!(read_integers(&mut ChunkReader::new(&bytes), 1).is_err());
+    }
+
+    #[test]
+    fn integers_out_of_range_are_refused() {
+        let written = |value| {
+            let mut bytes = Vec::new();
+            write_signed_varint(&mut bytes, value);
+            bytes
+        };
+        for (value, is_in_range) in [
+            (MAX_INTEGER, true),
+            (MAX_INTEGER + 1, false),
+            (-MAX_INTEGER, true),
+            (-MAX_INTEGER - 1, false),
+            (i64::MAX, false),
+            (i64::MIN, false),
+        ] {
+            let read = read_integers(&mut ChunkReader::new(&written(value)), 1);
+            assert_eq!(read.is_ok(), is_in_range, "{value}");
+        }
+        for (value, max, expected) in [
+            (0, 0, Some(0)),
+            (1, 0, None),
+            (-1, 5, None),
+            (i64::from(u32::MAX), u32::MAX, Some(u32::MAX)),
+            (i64::from(u32::MAX) + 1, u32::MAX, None),
+            (i64::MIN, u32::MAX, None),
+            (i64::MAX, u32::MAX, None),
+        ] {
+            let read = read_unsigned_integers(&mut ChunkReader::new(&written(value)), 1, max);
+            assert_eq!(read.ok(), expected.map(|value| vec![value]), "{value}");
+        }
     }
 
     #[test]

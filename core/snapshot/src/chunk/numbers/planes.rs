@@ -3,6 +3,7 @@
 //! the lowest planes do not.
 
 use super::{NumberEncoding, NumbersHeader};
+use crate::chunk::byte_planes::numbers_of_planes;
 use crate::chunk::bytes::ChunkReader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate::{self, EncodingCandidate};
@@ -58,18 +59,15 @@ fn read_planes_of_bits(
 ) -> Result<Vec<u64>, UnreadableChunk> {
     // Read all planes first, so that memory is reserved only if the input is long enough.
     let plane_bytes = reader.read_bytes(count.saturating_mul(PLANE_COUNT))?;
-    let mut number_bits = vec![0_u64; count];
-    for (plane_index, plane) in plane_bytes.chunks_exact(count.max(1)).enumerate() {
-        for (bits, byte) in number_bits.iter_mut().zip(plane) {
-            *bits |= u64::from(*byte) << (8 * plane_index);
-        }
-    }
-    Ok(number_bits)
+    Ok(numbers_of_planes(plane_bytes, count))
 }
 
 fn to_finite_numbers(number_bits: Vec<u64>) -> Result<Vec<f64>, UnreadableChunk> {
     let numbers: Vec<f64> = number_bits.into_iter().map(f64::from_bits).collect();
-    if numbers.iter().any(|number| !number.is_finite()) {
+    // Processors check several numbers at once, because the loop does not end early.
+    let are_finite =
+        numbers.iter().fold(true, |are_finite, number| are_finite & number.is_finite());
+    if !are_finite {
         return Err(UnreadableChunk::Malformed("a number is not finite"));
     }
     Ok(numbers)

@@ -85,5 +85,5 @@ pub(super) fn read_front_coding(
         previous_text = text_start..decoded_bytes.len();
         text_lengths.push(text_length);
     }
-    push_texts(texts, &decoded_bytes, &text_lengths)
+    push_texts(texts, decoded_bytes, &text_lengths)
 }

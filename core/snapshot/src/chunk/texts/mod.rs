@@ -145,12 +145,18 @@ fn read_nested_texts(
 /// strings to `texts`.
 fn push_texts(
     texts: &mut String,
-    bytes: &[u8],
+    bytes: Vec<u8>,
     byte_lengths: &[u32],
 ) -> Result<Vec<TextSpan>, UnreadableChunk> {
     let not_utf8 = UnreadableChunk::Malformed("a string is not UTF-8");
     let mut span_start = saturate_u32(texts.len());
-    texts.push_str(std::str::from_utf8(bytes).map_err(|_| not_utf8)?);
+    let joined = String::from_utf8(bytes).map_err(|_| not_utf8)?;
+    let is_ascii = joined.is_ascii();
+    if texts.is_empty() {
+        *texts = joined;
+    } else {
+        texts.push_str(&joined);
+    }
     let mut spans = Vec::with_capacity(byte_lengths.len());
     for byte_length in byte_lengths {
         spans.push(TextSpan { start: span_start, len: *byte_length });
@@ -159,11 +165,7 @@ fn push_texts(
     // The concatenated bytes may be valid UTF-8 even if a string starts in the middle of a
     // character.
     let starts_at_character = |span: &TextSpan| texts.is_char_boundary(to_usize(span.start));
-    if bytes.is_ascii() || spans.iter().all(starts_at_character) {
-        Ok(spans)
-    } else {
-        Err(not_utf8)
-    }
+    if is_ascii || spans.iter().all(starts_at_character) { Ok(spans) } else { Err(not_utf8) }
 }
 
 #[cfg(test)]

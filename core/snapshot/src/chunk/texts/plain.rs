@@ -31,5 +31,5 @@ pub(super) fn read_plain(
         integers::read_unsigned_integers(reader, text_count, saturate_u32(max_text_bytes))?;
     let total_bytes: u64 = byte_lengths.iter().map(|byte_length| u64::from(*byte_length)).sum();
     let text_bytes = reader.read_bytes(usize::try_from(total_bytes).unwrap_or(usize::MAX))?;
-    push_texts(texts, text_bytes, &byte_lengths)
+    push_texts(texts, text_bytes.to_vec(), &byte_lengths)
 }

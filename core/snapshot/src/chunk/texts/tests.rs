@@ -137,6 +137,34 @@ fn words_end_at_their_limit() {
 }
 
 #[test]
+fn words_around_the_length_of_a_block_are_joined() {
+    let words: Vec<String> = (14..19).map(|length| "é".repeat(length / 2) + "x").collect();
+    let pairs = words.iter().flat_map(|first| words.iter().map(move |second| (first, second)));
+    let texts: Vec<String> = pairs.map(|(first, second)| format!("{first} {second} ")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let encoded = words::encode_words(&texts, MAX_EXPANDED_TEXT_BYTES).unwrap();
+    for mut read_texts in [String::new(), "é".to_owned()] {
+        let mut reader = ChunkReader::new(&encoded.bytes[1..]);
+        let spans =
+            words::read_words(&mut reader, texts.len(), MAX_TILE_TEXT_BYTES, &mut read_texts);
+        let read: Vec<_> =
+            spans.unwrap().iter().map(|span| span.of(&read_texts).to_owned()).collect();
+        assert_eq!(read, texts);
+    }
+}
+
+#[test]
+fn a_text_without_words_is_refused() {
+    for (word_counts, is_valid) in [([1, 1, 1], true), ([2, 0, 1], false), ([0, 1, 2], false)] {
+        let mut bytes = vec![3, 1, 0, 0];
+        integers::write_lengths(&mut bytes, word_counts.into_iter());
+        integers::write_lengths(&mut bytes, [0; 3].into_iter());
+        let read = read_texts(&mut ChunkReader::new(&bytes), 3, 9, &mut String::new());
+        assert_eq!(read.is_ok(), is_valid, "{word_counts:?}");
+    }
+}
+
+#[test]
 fn a_text_must_start_at_a_character_boundary() {
     let e_acute = "é".as_bytes();
     for (lengths, good) in [([2, 0], true), ([0, 2], true), ([1, 1], false)] {

@@ -4,7 +4,8 @@
 
 use super::distinct::DistinctTexts;
 use super::{
-    DICTIONARY_HEAD_BYTES, EncodedTexts, TextEncoding, encode_smallest, read_nested_texts,
+    DICTIONARY_HEAD_BYTES, EncodedTexts, TextEncoding, encode_smallest, push_texts,
+    read_nested_texts,
 };
 use crate::chunk::bytes::{ChunkReader, write_count};
 use crate::chunk::error::UnreadableChunk;
@@ -76,11 +77,13 @@ pub(super) fn read_words(
     reader.charge_expanded_text(total_spaces)?;
     let max_code = saturate_u32(distinct_words.spans.len() - 1);
     let codes = integers::read_unsigned_integers(reader, total_words, max_code)?;
-    let words = || codes.iter().map(|code| distinct_words.word(*code));
-    let total_word_bytes = words().map(str::len).fold(0, usize::saturating_add);
+    let word_lengths = codes.iter().map(|code| to_usize(distinct_words.span(*code).len));
+    let total_word_bytes = word_lengths.fold(0, usize::saturating_add);
     reader.charge_expanded_text(total_word_bytes)?;
-    texts.reserve(total_word_bytes + total_words);
-    join_words(words(), &word_counts, max_text_bytes, texts)
+    let mut joined = JoinedWords::with_room_for(total_word_bytes + total_words);
+    let text_lengths =
+        joined.push_all(&codes, &word_counts, &distinct_words, saturate_u32(max_text_bytes))?;
+    push_texts(texts, joined.into_bytes(), &text_lengths)
 }
 
 fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk> {
@@ -89,9 +92,14 @@ fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk>
     if total_words > MAX_WORDS { Err(MALFORMED) } else { Ok(total_words) }
 }
 
+/// Words of at most this length are copied as a whole block, which is faster than a copy of a length
+/// that is unknown at compile time.
+const BLOCK_BYTES: usize = 16;
+
 /// Decoded distinct words, at least one.
 struct DistinctWords {
-    texts: String,
+    /// The words, and a block after them.
+    padded_bytes: Vec<u8>,
     spans: Vec<TextSpan>,
 }
 
@@ -103,36 +111,74 @@ impl DistinctWords {
         let mut texts = String::new();
         let outer = Some(TextEncoding::Words);
         let spans = read_nested_texts(reader, word_count, max_word_bytes, &mut texts, outer)?;
-        if spans.is_empty() { Err(MALFORMED) } else { Ok(Self { texts, spans }) }
+        let mut padded_bytes = texts.into_bytes();
+        padded_bytes.resize(padded_bytes.len() + BLOCK_BYTES, 0);
+        if spans.is_empty() { Err(MALFORMED) } else { Ok(Self { padded_bytes, spans }) }
     }
 
-    fn word(&self, code: u32) -> &str {
-        self.spans.get(to_usize(code)).map_or("", |span| span.of(&self.texts))
+    fn span(&self, code: u32) -> TextSpan {
+        self.spans.get(to_usize(code)).copied().unwrap_or_default()
     }
 }
 
-/// Joins words with single spaces and appends the resulting strings to `texts`. `word_counts`
-/// contains the number of words in each string.
-fn join_words<'a>(
-    mut words: impl Iterator<Item = &'a str>,
-    word_counts: &[u32],
-    max_text_bytes: usize,
-    texts: &mut String,
-) -> Result<Vec<TextSpan>, UnreadableChunk> {
-    let mut spans = Vec::with_capacity(word_counts.len());
-    for &word_count in word_counts {
-        let text_start = texts.len();
-        for word_index in 0..word_count {
-            if word_index > 0 {
-                texts.push(' ');
-            }
-            texts.push_str(words.next().ok_or(MALFORMED)?);
-        }
-        let text_bytes = texts.len() - text_start;
-        if word_count == 0 || text_bytes > max_text_bytes {
-            return Err(MALFORMED);
-        }
-        spans.push(TextSpan { start: saturate_u32(text_start), len: saturate_u32(text_bytes) });
+/// Words that are joined with single spaces to strings.
+struct JoinedWords {
+    /// The strings, and room for a block after them.
+    padded_bytes: Vec<u8>,
+    used_bytes: usize,
+}
+
+impl JoinedWords {
+    fn with_room_for(byte_length: usize) -> Self {
+        Self { padded_bytes: vec![0; byte_length.saturating_add(BLOCK_BYTES)], used_bytes: 0 }
     }
-    Ok(spans)
+
+    fn into_bytes(self) -> Vec<u8> {
+        let mut bytes = self.padded_bytes;
+        bytes.truncate(self.used_bytes);
+        bytes
+    }
+
+    /// Returns the lengths of the strings. `word_counts` contains the number of words in each string.
+    fn push_all(
+        &mut self,
+        codes: &[u32],
+        word_counts: &[u32],
+        distinct_words: &DistinctWords,
+        max_text_bytes: u32,
+    ) -> Result<Vec<u32>, UnreadableChunk> {
+        let mut codes = codes.iter();
+        let mut text_lengths = Vec::with_capacity(word_counts.len());
+        for &word_count in word_counts {
+            let text_start = self.used_bytes;
+            for code in codes.by_ref().take(to_usize(word_count)) {
+                self.push_with_space(distinct_words, *code).ok_or(MALFORMED)?;
+            }
+            // The next string overwrites the last space.
+            self.used_bytes = self.used_bytes.checked_sub(1).ok_or(MALFORMED)?;
+            let text_bytes = self.used_bytes.checked_sub(text_start).ok_or(MALFORMED)?;
+            let text_length = u32::try_from(text_bytes).map_err(|_| MALFORMED)?;
+            if text_length > max_text_bytes {
+                return Err(MALFORMED);
+            }
+            text_lengths.push(text_length);
+        }
+        Ok(text_lengths)
+    }
+
+    /// Returns `None` if there is no room.
+    fn push_with_space(&mut self, words: &DistinctWords, code: u32) -> Option<()> {
+        let span = words.span(code);
+        let word_bytes = to_usize(span.len);
+        let source = words.padded_bytes.get(to_usize(span.start)..)?;
+        let target = self.padded_bytes.get_mut(self.used_bytes..)?;
+        if word_bytes <= BLOCK_BYTES {
+            *target.first_chunk_mut::<BLOCK_BYTES>()? = *source.first_chunk()?;
+        } else {
+            target.get_mut(..word_bytes)?.copy_from_slice(source.get(..word_bytes)?);
+        }
+        *target.get_mut(word_bytes)? = b' ';
+        self.used_bytes += word_bytes + 1;
+        Some(())
+    }
 }
