@@ -233,6 +233,33 @@ fn what_one_types_the_other_sees_and_nothing_is_lost_offline() {
 }
 
 #[test]
+fn an_offline_edit_whose_row_was_deleted_is_reported() {
+    let Two { alice, bob, port } = Two::start();
+    assert_eq!(alice.cellar(&["set", "A1", "one", "A2", "two", "A3", "three"]).code, 0);
+    let grid = Terminal::start(&alice, &[]);
+    grid.shows(&["3", "three"]);
+    grid.quit();
+    alice.kill();
+    let mut grid = Terminal::start(&alice, &["--cell", "A2"]);
+    grid.shows(&["3", "three"]);
+    grid.press("lost\rmoved\r");
+    grid.shows(&["2 not sent", "moved"]);
+    grid.quit();
+    let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
+    assert_eq!(alice.synth(&again).code, 0);
+    assert_eq!(bob.cellar(&["rows", "delete", "2"]).code, 0);
+    let synced = alice.cellar(&["sync"]);
+    assert_eq!(synced.code, 2, "{synced:?}");
+    for line in [
+        "Sent 2 edits ",
+        "No effect: A2 = \"lost\": others have deleted the target",
+        "Others have changed the sheet: A3 = \"moved\" became A2 = \"moved\"",
+    ] {
+        assert!(synced.stdout.contains(line), "{synced:?}");
+    }
+}
+
+#[test]
 fn a_typed_formula_shows_its_value_also_offline() {
     let Two { alice, bob, port } = Two::start();
     let mut hers = Terminal::start(&alice, &[]);

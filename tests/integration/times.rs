@@ -145,7 +145,7 @@ async fn the_http_api_takes_positions_in_every_form() {
         ("history?until=2026-11-24T00:14", 400, "append Z for UTC"),
         ("cells?at=0.9", 422, "position 0.9 does not exist"),
         ("cells?at=2000-01-01T00:00:00Z", 422, "it was created at"),
-        ("cells?min_position=0.1", 400, "unexpected query parameter: min_position"),
+        ("cells?min_position=0.1", 400, "invalid query parameter: min_position"),
     ] {
         let (actual, problem) = edited.get(query).await;
         let detail = problem["detail"].as_str().unwrap();

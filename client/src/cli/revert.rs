@@ -1,4 +1,4 @@
-use cellar_api::wire::DiffReply;
+use cellar_api::wire::{DiffReply, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, RejectionReason, Revert, SheetId, Span};
@@ -35,6 +35,9 @@ pub(super) async fn revert_to_position(
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
+    if args.dry_run {
+        read_newest(context, &editor).await?;
+    }
     let part = if sheet_name.is_some() || args.range.is_some() {
         RevertedPart::find(&editor, position, sheet_name, args.range).await?
     } else {
@@ -67,6 +70,16 @@ pub(super) async fn revert_to_position(
     let summary = format!("{reverted} to {position}{changes}   at {}", applied.position);
     print_reversal(output, &applied, summary)?;
     editor.print_destination(output);
+    Ok(())
+}
+
+/// The dry run shows the newest state, so that the sheet and range mean those in it. The next revert
+/// is based on it as well.
+async fn read_newest(context: &Context, editor: &CommandEditor) -> Result<(), CliError> {
+    let spreadsheet = &editor.spreadsheet;
+    let newest = spreadsheet.sheets_at_or_after(context.seen_position(spreadsheet)).await?;
+    let read_at = Head { head: newest.position, incarnation: newest.incarnation };
+    context.record_seen(spreadsheet, read_at, newest.sheets.first().map(|first| first.sheet));
     Ok(())
 }
 

@@ -14,8 +14,8 @@ use super::output::{Output, count};
 use super::resolve::NamedSpreadsheet;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::Spreadsheet;
-use crate::describe::describe_operation;
-use crate::editor::{Editor, RejectedEdit, SentEdits};
+use crate::describe::{SheetNames, describe_operation, describe_operations};
+use crate::editor::{ChangedEdit, Editor, RejectedEdit, SentEdits, SentOutcome};
 use crate::live::{EditOutcome, LiveSheet, SetAsideEdits};
 
 /// Maximum number of syncs in a row. If the tables were restored, a sync recreates lost edits, and
@@ -35,6 +35,7 @@ struct SyncedView<'a> {
     sent: usize,
     position: Option<Position>,
     rejected: Vec<Value>,
+    changed: Vec<Value>,
     set_aside: Vec<Value>,
     error: Option<&'a str>,
 }
@@ -123,11 +124,12 @@ async fn sync_live(mut live: LiveSheet, synced: &mut SyncedSpreadsheet) -> Resul
         let report = live.sync().await?;
         for settlement in report.settled {
             let description = descriptions.remove(&settlement.id).unwrap_or_default();
-            let rejection = match &settlement.outcome {
-                EditOutcome::Rejected(rejection) => Some(rejection),
-                EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => None,
+            let outcome = match &settlement.outcome {
+                EditOutcome::Rejected(rejection) => SentOutcome::Rejected(rejection),
+                EditOutcome::Transformed(committed) => SentOutcome::Committed(Some(committed)),
+                EditOutcome::Unchanged | EditOutcome::Unknown => SentOutcome::Committed(None),
             };
-            synced.sent.record(description, settlement.position, rejection);
+            synced.sent.record(description, settlement.position, outcome);
         }
         synced.set_aside.extend(report.set_aside);
     }
@@ -157,7 +159,9 @@ impl SyncedSpreadsheet {
     }
 
     fn needs_attention(&self) -> bool {
-        !self.sent.rejected.is_empty() || !self.set_aside.is_empty()
+        !self.sent.rejected.is_empty()
+            || !self.set_aside.is_empty()
+            || self.sent.has_edit_without_effect()
     }
 
     fn to_json(&self) -> Value {
@@ -166,11 +170,13 @@ impl SyncedSpreadsheet {
             let RejectedEdit { description, rejection } = edit;
             json!({ "edit": description, "reason": rejection.reason, "detail": rejection.detail })
         };
+        let changed = |ChangedEdit { description, committed }: &ChangedEdit| json!({ "edit": description, "committed": committed });
         let view = SyncedView {
             spreadsheet: self.destination.spreadsheet.id,
             sent: self.sent.committed,
             position: self.sent.position,
             rejected: self.sent.rejected.iter().map(rejected).collect(),
+            changed: self.sent.changed.iter().map(changed).collect(),
             set_aside: self
                 .set_aside
                 .iter()
@@ -191,6 +197,9 @@ impl SyncedSpreadsheet {
         for RejectedEdit { description, rejection } in &self.sent.rejected {
             output.print_line(format!("Rejected: {description}: {}", rejection.detail))?;
         }
+        for edit in &self.sent.changed {
+            output.print_line(changed_line(edit))?;
+        }
         for SetAsideEdits { file, edits } in &self.set_aside {
             let edits = count(*edits, "edit", "edits");
             output.print_line(format!("Not sent again: {edits}, stored in {}", file.display()))?;
@@ -198,4 +207,12 @@ impl SyncedSpreadsheet {
         self.destination.print(*output);
         Ok(())
     }
+}
+
+fn changed_line(ChangedEdit { description, committed }: &ChangedEdit) -> String {
+    if committed.is_empty() {
+        return format!("No effect: {description}: others have deleted the target");
+    }
+    let effect = describe_operations(committed.iter(), &SheetNames::default());
+    format!("Others have changed the sheet: {description} became {effect}")
 }

@@ -16,7 +16,7 @@ mod waiting;
 pub(crate) use cells::CellReference;
 pub use error::EditorError;
 #[cfg(feature = "cli")]
-pub(crate) use waiting::{RejectedEdit, SentEdits};
+pub(crate) use waiting::{ChangedEdit, RejectedEdit, SentEdits, SentOutcome};
 
 use std::path::Path;
 

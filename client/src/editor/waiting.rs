@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_sheet::operation::Rejection;
+use cellar_sheet::operation::{Operation, Rejection};
 
 use super::{Editor, EditorError, FOLDER, escape_rejection};
 use crate::Client;
@@ -20,6 +20,24 @@ pub(crate) struct SentEdits {
     /// Position of the newest of these edits, if known.
     pub(crate) position: Option<Position>,
     pub(crate) rejected: Vec<RejectedEdit>,
+    /// Committed edits whose effect is not the one that was requested, because others had changed the
+    /// sheet.
+    pub(crate) changed: Vec<ChangedEdit>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ChangedEdit {
+    pub(crate) description: String,
+    /// Empty if the edit had no effect.
+    pub(crate) committed: Vec<Operation>,
+}
+
+/// The answer of the server to an edit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SentOutcome<'a> {
+    Rejected(&'a Rejection),
+    /// The operations that were committed, if they differ from the edit.
+    Committed(Option<&'a [Operation]>),
 }
 
 #[derive(Debug)]
@@ -34,18 +52,26 @@ impl SentEdits {
         &mut self,
         description: String,
         position: Option<Position>,
-        rejection: Option<&Rejection>,
+        outcome: SentOutcome<'_>,
     ) {
-        match rejection {
-            Some(rejection) => {
+        let committed = match outcome {
+            SentOutcome::Rejected(rejection) => {
                 let rejection = escape_rejection(rejection);
                 self.rejected.push(RejectedEdit { description, rejection });
+                return;
             }
-            None => {
-                self.committed += 1;
-                self.position = self.position.max(position);
-            }
+            SentOutcome::Committed(committed) => committed,
+        };
+        self.committed += 1;
+        self.position = self.position.max(position);
+        if let Some(committed) = committed {
+            let committed = committed.to_vec();
+            self.changed.push(ChangedEdit { description, committed });
         }
+    }
+
+    pub(crate) fn has_edit_without_effect(&self) -> bool {
+        self.changed.iter().any(|edit| edit.committed.is_empty())
     }
 }
 
@@ -63,7 +89,11 @@ impl Editor {
         let mut settled = Vec::new();
         let result = self.outbox.send_all(&mut state, &mut settled).await;
         for SettledEdit { description, answer, .. } in settled {
-            sent.record(description, answer.position, answer.rejection.as_ref());
+            let outcome = match &answer.rejection {
+                Some(rejection) => SentOutcome::Rejected(rejection),
+                None => SentOutcome::Committed(answer.committed.as_deref()),
+            };
+            sent.record(description, answer.position, outcome);
         }
         let error = match result {
             Ok(()) => return Ok(()),

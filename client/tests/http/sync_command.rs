@@ -117,3 +117,31 @@ fn what_the_server_does_not_take_is_printed_and_ends_with_its_own_exit_code() {
     assert!(std::fs::read_to_string(file).unwrap().contains("refused"));
     assert!(case.cell_texts(refused).is_empty());
 }
+
+#[test]
+fn edits_that_others_have_moved_or_left_without_a_target_are_printed() {
+    let case = Case::new();
+    case.create_with_live_edits(&["moved"]);
+    case.fake.lock().move_next(vec![set(7, "moved")]);
+    let output = case.run(&["sync"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let line = "Others have changed the sheet: A1 = \"moved\" became A8 = \"moved\"";
+    assert!(printed.contains("Sent 1 edit ") && printed.contains(line), "{printed}");
+
+    case.create_with_live_edits(&["lost"]);
+    case.fake.lock().move_next(Vec::new());
+    let output = case.run(&["sync"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    let line = "No effect: A1 = \"lost\": others have deleted the target";
+    assert!(printed.contains("Sent 1 edit ") && printed.contains(line), "{printed}");
+
+    case.create_with_live_edits(&["again"]);
+    case.fake.lock().move_next(Vec::new());
+    let output = case.run(&["sync", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let synced: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let changed = json!([{ "edit": "A1 = \"again\"", "committed": [] }]);
+    assert_eq!(synced["spreadsheets"][0]["changed"], changed);
+}

@@ -15,10 +15,18 @@ pub enum LogError {
     /// The append was refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The client's position is too old or does not exist in the log. The client must reload the
-    /// spreadsheet.
+    /// The client's position is too old. The client must reload the spreadsheet.
     #[error("the position is older than the two newest log segments; reload the spreadsheet")]
     Reload,
+    /// The client's position does not exist in the log, for example because the tables were restored to
+    /// an earlier time. The client must reload the spreadsheet.
+    #[error("position {after} does not exist; the newest is {newest}; reload the spreadsheet")]
+    ReloadUnknownPosition {
+        /// Position after which entries were requested.
+        after: Position,
+        /// Newest position.
+        newest: Position,
+    },
     /// The requested position is after the latest position.
     #[error("position {at} does not exist; the newest is {newest}")]
     NoSuchPosition {

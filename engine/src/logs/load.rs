@@ -142,8 +142,9 @@ impl Logs {
     ///
     /// # Errors
     ///
-    /// Returns [`LogError::Reload`] if the position is too old or does not exist in the log, or
-    /// another [`LogError`] if the log cannot be read.
+    /// Returns [`LogError::Reload`] if the position is too old,
+    /// [`LogError::ReloadUnknownPosition`] if it does not exist in the log, or another [`LogError`] if
+    /// the log cannot be read.
     pub async fn update(&self, log_id: LogId, after: Position) -> Result<Loaded, LogError> {
         if !self.tails.covers(self.clock.now_ms(), log_id, after) {
             let newest_segments = self.newest_segments(log_id, Some(after)).await?;
@@ -156,7 +157,10 @@ impl Logs {
         match self.collect_entries(log_id, after, Some(after), FirstEntry::Excluded).await {
             // The log has no entry at `after`, so the client must have read another version of the
             // log, for example before the tables were restored.
-            Err(LogError::NoSuchPosition { .. }) => Err(LogError::Reload),
+            Err(LogError::NoSuchPosition { .. }) => {
+                let newest = self.head(log_id, None).await?.head;
+                Err(LogError::ReloadUnknownPosition { after, newest })
+            }
             loaded => loaded,
         }
     }

@@ -124,7 +124,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Paramet
             Err(error) => {
                 let text = error.body_text();
                 let fault = text.strip_prefix(AXUM_QUERY_ERROR).unwrap_or(&text);
-                let detail = format!("unexpected query parameter: {fault}");
+                let detail = format!("invalid query parameter: {fault}");
                 Err(Failure::new(ProblemKind::BadRequest, detail))
             }
         }

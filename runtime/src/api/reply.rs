@@ -78,7 +78,9 @@ impl From<LogError> for Failure {
         match error {
             LogError::NotFound => Self::not_found(),
             LogError::Refused(refusal) => failure_of_refused_append(&refusal, message),
-            LogError::Reload => Self::new(ProblemKind::ReloadRequired, message),
+            LogError::Reload | LogError::ReloadUnknownPosition { .. } => {
+                Self::new(ProblemKind::ReloadRequired, message)
+            }
             LogError::NoSuchPosition { .. } | LogError::BeforeCreation { .. } => {
                 Self::new(ProblemKind::UnknownPosition, message)
             }
@@ -274,6 +276,7 @@ mod tests {
         for (error, status) in [
             (LogError::NotFound, 404),
             (LogError::Reload, 410),
+            (LogError::ReloadUnknownPosition { after: at, newest: at }, 410),
             (LogError::NoSuchPosition { at, newest: at }, 422),
             (LogError::BeforeCreation { time_s: 1, created_s: 2 }, 422),
             (LogError::HistoryTooLarge { at }, 422),

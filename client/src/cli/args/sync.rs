@@ -13,7 +13,7 @@ Sends edits that `cellar edit` made offline, and edits of commands that were int
 edit takes effect once, even if an earlier attempt reached the server. Needs no terminal. Quit `cellar edit` first; \
 it sends its edits itself.
 
-Exit codes: 0 nothing waits any more, 2 the server rejected an edit or an edit was moved to a file, 1 an error; \
+Exit codes: 0 nothing waits any more, 2 an edit was rejected, had no effect or was moved to a file, 1 an error; \
 edits that were not sent are kept.")]
 pub(in crate::cli) struct Sync {
     /// Send the waiting edits of all spreadsheets, not only of the current one

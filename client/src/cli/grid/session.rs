@@ -203,6 +203,10 @@ impl Session {
             EditOutcome::Rejected(rejection) => {
                 self.grid.notice = Some(format!("an edit was rejected: {}", rejection.detail));
             }
+            EditOutcome::Transformed(committed) if committed.is_empty() => {
+                self.grid.notice =
+                    Some("an edit had no effect: others have deleted its target".to_owned());
+            }
             EditOutcome::Unchanged | EditOutcome::Transformed(_) | EditOutcome::Unknown => {
                 self.undoable.extend(settlement.position);
             }

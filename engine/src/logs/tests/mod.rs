@@ -183,8 +183,10 @@ async fn a_base_or_position_that_does_not_exist_is_refused() {
     let base = at(0, 9);
     let append = logs.append(request(1, 0, 1, base, "one")).await;
     assert_eq!(append, Err(LogError::Refused(Refusal::UnknownBase { base })));
-    assert_eq!(logs.update(log(), base).await, Err(LogError::Reload));
-    assert_eq!(logs.update(log(), at(3, 0)).await, Err(LogError::Reload));
+    for after in [base, at(3, 0)] {
+        let unknown = LogError::ReloadUnknownPosition { after, newest: Position::FIRST };
+        assert_eq!(logs.update(log(), after).await, Err(unknown));
+    }
 }
 
 #[tokio::test]

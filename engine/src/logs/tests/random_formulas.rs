@@ -207,7 +207,8 @@ fn accept_refusal<T>(result: Result<T, LogError>) {
             | LogError::NoSuchPosition { .. }
             | LogError::Merge(_)
             | LogError::UnknownSheet { .. }
-            | LogError::Reload,
+            | LogError::Reload
+            | LogError::ReloadUnknownPosition { .. },
         ) => {}
         Err(error) => panic!("{error:?}"),
     }
