@@ -90,6 +90,36 @@ fn the_cost_is_shown_if_it_changes() {
 }
 
 #[test]
+fn another_name_or_region_is_another_stack_without_data() {
+    let project = Project::new();
+    git(&project, &["init", "--quiet"]);
+    configure(&project, "stack: cellar\nregion: eu-central-1\n");
+    git(&project, &["add", "."]);
+    git(&project, &["commit", "--quiet", "--message", "one"]);
+    assert_eq!(project.synth(&["template", "--output", "base.json"]).code, 0);
+    let same = project.synth(&["diff", "--against-revision", "HEAD"]);
+    assert!(same.code == 0 && same.stdout.contains("no difference"), "{same:?}");
+    for (config, place) in [
+        ("stack: books\nregion: eu-central-1\n", "books in eu-central-1"),
+        ("stack: cellar\nregion: eu-west-1\n", "cellar in eu-west-1"),
+    ] {
+        configure(&project, config);
+        let note = format!(
+            "a deployment creates another stack, {place}, without spreadsheets. The stack cellar in \
+             eu-central-1 and its data stay as they are."
+        );
+        for against in [["--against-revision", "HEAD"], ["--against", "base.json"]] {
+            let arguments = [&["diff"][..], &against].concat();
+            let text = project.synth(&arguments);
+            assert!(text.code == 2 && text.stdout.contains(&note), "{text:?}");
+            let strict = [&arguments[..], &["--format", "markdown", "--fail-on", "destructive"]];
+            let comment = project.synth(&strict.concat());
+            assert!(comment.code == 1 && comment.stdout.contains(&note), "{comment:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_compared_is_named() {
     let project = Project::new();
     fs::write(project.path("odd.json"), "{}").unwrap();

@@ -293,8 +293,8 @@ fn an_edit_of_a_sheet_that_others_deleted_is_not_told_as_done() {
     done(&project, &["set", "B!A1", "1"]);
     let other = other_user(&project);
     done(&other, &["-s", &id, "sheets", "delete", "B"]);
-    let set = done(&project, &["set", "B!A2", "2"]);
-    assert!(set.stderr.contains("The edit had no effect"), "{set:?}");
+    let set = project.cellar(&["set", "B!A2", "2"]);
+    assert!(set.code == 2 && set.stderr.contains("the edit had no effect"), "{set:?}");
     // The last sheet remains and can be edited.
     done(&project, &["sheets", "add", "C"]);
     done(&other, &["-s", &id, "get"]);

@@ -243,7 +243,7 @@ fn an_offline_edit_whose_row_was_deleted_is_reported() {
     let mut grid = Terminal::start(&alice, &["--cell", "A2"]);
     grid.shows(&["3", "three"]);
     grid.press("lost\rmoved\r");
-    grid.shows(&["2 not sent", "moved"]);
+    grid.shows(&["2 not sent", "offline"]);
     grid.quit();
     let again = ["deploy", "--local", "--detach", "--no-smoke", "--port", &port];
     assert_eq!(alice.synth(&again).code, 0);

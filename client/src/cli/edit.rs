@@ -90,10 +90,15 @@ impl CommandEditor {
     ) -> Result<(), CliError> {
         let applied = self.send(output, operation).await?;
         self.print_edit_as_json(output, &applied, fields)?;
+        if applied.committed.as_ref().is_some_and(Vec::is_empty) {
+            return Err(CliError::NoEffect { edit: description.to_owned() });
+        }
         output.print_line(format!("{description}   at {}", applied.position))?;
         if let Some(committed) = &applied.committed {
             let committed_description = self.describe_committed(output, &applied, committed).await;
-            output.print_note(transformed_note(&committed_description, committed));
+            output.print_note(format!(
+                "Others have changed the sheet since you read it; the edit became: {committed_description}"
+            ));
         }
         if applied.sheet_in_doubt {
             output.print_note(SHEET_IN_DOUBT);
@@ -189,13 +194,6 @@ pub(super) async fn read_sheet_names_before(
 
 fn previous_position_in_segment(position: Position) -> Option<Position> {
     Position::new(position.segment(), position.entry_number().checked_sub(1)?).ok()
-}
-
-fn transformed_note(description: &str, committed: &[Operation]) -> String {
-    if committed.is_empty() {
-        return "The edit had no effect: others have deleted its target.".to_owned();
-    }
-    format!("Others have changed the sheet since you read it; the edit became: {description}")
 }
 
 /// Fails if both `--sheet` and the range name a sheet and the names differ.

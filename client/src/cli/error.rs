@@ -10,7 +10,7 @@ use miette::Diagnostic;
 use super::advice::Advised;
 use super::output::{count, grouped};
 use super::resolve::MIN_ID_PREFIX_CHARACTERS;
-use super::{EXIT_ERROR, EXIT_USAGE};
+use super::{EXIT_DIFFERENCES, EXIT_ERROR, EXIT_USAGE};
 use crate::ClientError;
 use crate::editor::EditorError;
 use crate::export::ExportError;
@@ -152,6 +152,14 @@ pub(super) enum CliError {
         help("nothing was sent; `cellar history` lists the positions")
     )]
     NoPosition { position: Position, why: String },
+    #[error("the edit had no effect, because others have deleted its target: {edit}")]
+    #[diagnostic(
+        code(cellar::no_effect),
+        help(
+            "read the cells again, such as with `cellar get`, and then run the command for what is there now"
+        )
+    )]
+    NoEffect { edit: String },
     #[error("the changes since {position} are too many to revert in one entry")]
     #[diagnostic(
         code(cellar::too_much_to_revert),
@@ -307,7 +315,11 @@ impl CliError {
     }
 
     pub(super) fn exit_code(&self) -> u8 {
-        if matches!(self, Self::Usage { .. }) { EXIT_USAGE } else { EXIT_ERROR }
+        match self {
+            Self::Usage { .. } => EXIT_USAGE,
+            Self::NoEffect { .. } => EXIT_DIFFERENCES,
+            _ => EXIT_ERROR,
+        }
     }
 
     /// Returns whether the server refused an undo because the undone edit no longer has any

@@ -119,8 +119,12 @@ fn a_transformed_edit_is_reported() {
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(note.contains("the edit became: inserted 2 rows before row 7"), "{note}");
     case.fake.fail([Fault::Moved(vec![])]);
-    let json = case.json(&["rows", "delete", "3"]);
+    let output = case.run(&["rows", "delete", "3", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["committed"].as_array().map(Vec::len), Some(0), "{json}");
+    let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["error"]["code"], "cellar::no_effect");
+    assert_eq!(output.status.code(), Some(2));
     // The outcome is known even when the first reply is lost.
     case.fake.fail([Fault::None]);
     case.fake.lock().move_next(vec![insert(9)]);
@@ -227,9 +231,9 @@ fn an_edit_of_a_sheet_that_others_deleted_has_no_effect() {
     case.fake.lock().replace_sheet(id, SheetId(1), SheetId::FIRST);
     let before = case.fake.requests().len();
     let output = case.run(&["set", "A2", "y"]);
-    let note = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{note}");
-    assert!(note.starts_with("The edit had no effect"), "{note}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()), "{error}");
+    assert!(error.contains("the edit had no effect") && error.contains("A2 = \"y\""), "{error}");
     assert_eq!(case.fake.requests()[before..], ["POST entries", "GET sheets"]);
     assert!(case.fake.texts(id).is_empty());
     case.text(&["set", "A2", "y"]);
@@ -239,7 +243,9 @@ fn an_edit_of_a_sheet_that_others_deleted_has_no_effect() {
     case.fake.fail(std::iter::repeat_n(Fault::RetryAfter(0), 5));
     assert_eq!(case.error(&["set", "A3", "z"]).0, 1);
     case.fake.lock().replace_sheet(id, SheetId(2), SheetId(1));
-    let json = case.json(&["clear", "A3"]);
+    let output = case.run(&["clear", "A3", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((json["earlier"].as_u64(), &json["committed"]), (Some(1), &serde_json::json!([])));
     assert!(case.fake.texts(id).is_empty());
 

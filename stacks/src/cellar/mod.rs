@@ -8,6 +8,7 @@ mod functions;
 mod indexer;
 mod key;
 mod permissions;
+mod place;
 mod snapshots;
 mod storage;
 mod suppressions;
@@ -15,6 +16,7 @@ mod webhook;
 
 pub use alarms::SEE_RUNBOOK;
 pub use api::REQUEST_HEADERS;
+pub use place::StackPlace;
 pub use storage::{FUNCTION_URL_ORIGINS, TABLE_COUNT, feed_table_logical_id, table_logical_ids};
 
 use thiserror::Error;
@@ -61,8 +63,6 @@ pub const OUTPUT_API_FUNCTION: &str = "ApiFunctionName";
 /// The name of the stack output for the URL of the snapshot queue.
 pub const OUTPUT_SNAPSHOT_QUEUE: &str = "SnapshotQueueUrl";
 
-const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
-
 /// The reason why the template could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CellarStackError {
@@ -96,7 +96,7 @@ pub fn cellar_stack(
     if !problems.is_empty() {
         return Err(CellarStackError::Config { problems });
     }
-    let mut stack = Stack::new(DESCRIPTION);
+    let mut stack = Stack::new(&StackPlace::of(config).describe());
     stack.add_tags(&config.tags);
     let storage = storage::add_storage(&mut stack, config)?;
     let bundle = add_bundle_parameters(&mut stack)?;

@@ -104,6 +104,12 @@ impl Document {
         self.resources.iter().map(|(logical_id, resource)| (logical_id.as_str(), resource))
     }
 
+    /// Returns the description of the template.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.sections.get("Description")?.as_str()
+    }
+
     /// Represents a stack that does not exist yet.
     pub(super) const fn empty() -> Self {
         Self { sections: BTreeMap::new(), resources: BTreeMap::new() }

@@ -1,5 +1,6 @@
 //! `synth diff`: shows what a deployment would change.
 
+use cellar_stacks::cellar::StackPlace;
 use cellar_stacks::difference::{Difference, Document, Severity};
 
 use crate::aws::{Aws, AwsError, StackState};
@@ -23,9 +24,13 @@ pub(crate) async fn show_difference(
     output: &Output,
 ) -> Result<bool, SynthError> {
     let mut project = Project::find(config_selection)?;
-    let old_template = read_old_template(&mut project, arguments).await?;
+    let mut old_template = read_old_template(&mut project, arguments).await?;
     let new_document = Document::from(&synthesize(&project.config)?);
-    let difference = Difference::between(old_template.document.as_ref(), &new_document)?;
+    let mut difference = Difference::between(old_template.document.as_ref(), &new_document)?;
+    if let Some(note) = describe_other_stack(old_template.document.as_ref(), &new_document) {
+        old_template.notes.insert(0, note);
+        difference.severity = Severity::Destructive;
+    }
     let report = Report::new(&project.config.stack, &old_template, &difference)
         .with_templates(&old_template, &new_document);
     let formatted_report = match arguments.format {
@@ -36,6 +41,25 @@ pub(crate) async fn show_difference(
     check_severity(difference.severity, arguments.fail_on)?;
     let has_differences = !difference.is_empty();
     Ok(has_differences)
+}
+
+/// Returns `None` if a deployment updates the same stack. Otherwise the new stack has no data, which
+/// users see as a loss.
+fn describe_other_stack(old: Option<&Document>, new: &Document) -> Option<String> {
+    let place = |document: &Document| StackPlace::in_description(document.description()?);
+    let (old, new) = (place(old?)?, place(new)?);
+    if !old.is_another(&new) {
+        return None;
+    }
+    let name = |place: &StackPlace| match &place.region {
+        Some(region) => format!("{} in {region}", place.name),
+        None => place.name.clone(),
+    };
+    let (old, new) = (name(&old), name(&new));
+    Some(format!(
+        "a deployment creates another stack, {new}, without spreadsheets. The stack {old} and its data \
+         stay as they are."
+    ))
 }
 
 pub(super) fn check_severity(
