@@ -35,16 +35,14 @@ pub(super) async fn revert_to_position(
     if let EntryLookup::Missing { why } = read_entry_at(&editor.spreadsheet, position).await? {
         return Err(CliError::NoPosition { position, why });
     }
-    if args.dry_run {
-        read_newest(context, &editor).await?;
-    }
+    let dry_run_at = if args.dry_run { Some(read_newest(context, &editor).await?) } else { None };
     let part = if sheet_name.is_some() || args.range.is_some() {
         RevertedPart::find(&editor, position, sheet_name, args.range).await?
     } else {
         RevertedPart::whole(position)
     };
-    if args.dry_run {
-        return print_revertible(context, output, &editor, &to, &part).await;
+    if let Some(newest) = dry_run_at {
+        return print_revertible(output, &editor, &to, newest, &part).await;
     }
     let applied = match editor.send(output, Operation::Revert(part.revert)).await {
         Ok(applied) => applied,
@@ -74,26 +72,24 @@ pub(super) async fn revert_to_position(
 }
 
 /// The dry run shows the newest state, so that the sheet and range mean those in it. The next revert
-/// is based on it as well.
-async fn read_newest(context: &Context, editor: &CommandEditor) -> Result<(), CliError> {
+/// is based on it as well. Returns its position.
+async fn read_newest(context: &Context, editor: &CommandEditor) -> Result<Position, CliError> {
     let spreadsheet = &editor.spreadsheet;
     let newest = spreadsheet.sheets_at_or_after(context.seen_position(spreadsheet)).await?;
     let read_at = Head { head: newest.position, incarnation: newest.incarnation };
     context.record_seen(spreadsheet, read_at, newest.sheets.first().map(|first| first.sheet));
-    Ok(())
+    Ok(newest.position)
 }
 
-/// Prints the changes since the position in the part to revert.
+/// Prints the changes from the position to the newest one in the part to revert.
 async fn print_revertible(
-    context: &Context,
     output: &Output,
     editor: &CommandEditor,
     to: &FoundPosition,
+    newest: Position,
     part: &RevertedPart,
 ) -> Result<(), CliError> {
-    let spreadsheet = &editor.spreadsheet;
-    let head = spreadsheet.head_at_or_after(context.seen_position(spreadsheet)).await?.head;
-    let mut diff = spreadsheet.diff(to.position, head).await?;
+    let mut diff = editor.spreadsheet.diff(to.position, newest).await?;
     part.limit(&mut diff);
     if is_empty(&diff) {
         return print_nothing_to_revert(output, to, part);

@@ -170,7 +170,8 @@ impl SyncedSpreadsheet {
             let RejectedEdit { description, rejection } = edit;
             json!({ "edit": description, "reason": rejection.reason, "detail": rejection.detail })
         };
-        let changed = |ChangedEdit { description, committed }: &ChangedEdit| json!({ "edit": description, "committed": committed });
+        let changed =
+            |edit: &ChangedEdit| json!({ "edit": edit.description, "committed": edit.committed });
         let view = SyncedView {
             spreadsheet: self.destination.spreadsheet.id,
             sent: self.sent.committed,

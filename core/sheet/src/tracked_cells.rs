@@ -106,10 +106,15 @@ impl TrackedCells {
     pub fn step_forward(&mut self, operation: &Operation) {
         let Some((sheet, axis, map)) = axis_map_of(operation) else { return };
         if sheet == self.sheet {
-            let lines = self.lines_mut(axis);
-            if !lines.is_all(axis) {
-                *lines = map.kept_spans(lines);
-            }
+            self.move_lines(axis, &map);
+        }
+    }
+
+    /// All rows or all columns stay all of them.
+    fn move_lines(&mut self, axis: Axis, map: &AxisMap) {
+        let lines = self.lines_mut(axis);
+        if !lines.is_all(axis) {
+            *lines = map.kept_spans(lines);
         }
     }
 
@@ -148,10 +153,7 @@ impl TrackedCells {
         let lines = self.lines_mut(axis);
         let inserted = lines.intersection(&Spans::from_sorted(inserted));
         let tracks_all = lines.is_all(axis);
-        if !tracks_all {
-            let map = AxisMap::insert(axis, insert.before, insert.count);
-            *lines = map.reversed().kept_spans(lines);
-        }
+        self.move_lines(axis, &AxisMap::insert(axis, insert.before, insert.count).reversed());
         // Rows that are inserted into whole columns say nothing about their cells.
         let is_shown = !inserted.is_empty() && (is_whole_sheet || !tracks_all);
         let touch = is_shown.then_some(Touch::Inserted { axis, spans: inserted });
@@ -165,10 +167,7 @@ impl TrackedCells {
         delete: &DeleteSpans,
     ) -> TrackedOperation {
         let is_whole_sheet = self.is_whole_sheet();
-        let lines = self.lines_mut(axis);
-        if !lines.is_all(axis) {
-            *lines = AxisMap::delete(axis, &delete.spans).reversed().kept_spans(lines);
-        }
+        self.move_lines(axis, &AxisMap::delete(axis, &delete.spans).reversed());
         let spans = delete.spans.clone();
         let touch = is_whole_sheet.then_some(Touch::Deleted { axis, spans });
         TrackedOperation { operation: operation.clone(), touch }

@@ -1,6 +1,8 @@
 //! The name and region of a stack in the description of its template. A comparison of two templates
 //! shows by them that a deployment would create another stack.
 
+use std::fmt;
+
 use crate::config::Config;
 
 const DESCRIPTION: &str = "Cellar: self-hosted spreadsheet backend";
@@ -21,11 +23,7 @@ impl StackPlace {
 
     /// Returns the description of the template.
     pub(super) fn describe(&self) -> String {
-        let Self { name, region } = self;
-        match region {
-            Some(region) => format!("{DESCRIPTION} (stack {name} in {region})"),
-            None => format!("{DESCRIPTION} (stack {name})"),
-        }
+        format!("{DESCRIPTION} (stack {self})")
     }
 
     /// Reads the description of a template. Returns `None` if it names no stack, as in older releases.
@@ -46,6 +44,17 @@ impl StackPlace {
     pub fn is_another(&self, other: &Self) -> bool {
         let regions = self.region.as_ref().zip(other.region.as_ref());
         self.name != other.name || regions.is_some_and(|(region, other)| region != other)
+    }
+}
+
+impl fmt::Display for StackPlace {
+    /// Writes the name and the region, such as `cellar in eu-central-1`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)?;
+        match &self.region {
+            Some(region) => write!(formatter, " in {region}"),
+            None => Ok(()),
+        }
     }
 }
 

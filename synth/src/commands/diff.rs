@@ -51,11 +51,6 @@ fn describe_other_stack(old: Option<&Document>, new: &Document) -> Option<String
     if !old.is_another(&new) {
         return None;
     }
-    let name = |place: &StackPlace| match &place.region {
-        Some(region) => format!("{} in {region}", place.name),
-        None => place.name.clone(),
-    };
-    let (old, new) = (name(&old), name(&new));
     Some(format!(
         "a deployment creates another stack, {new}, without spreadsheets. The stack {old} and its data \
          stay as they are."

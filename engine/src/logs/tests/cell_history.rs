@@ -121,19 +121,7 @@ async fn pages_continue_where_the_cells_were() {
         let whole = history(&logs, &query(range)).await;
         assert_eq!(whole.len(), count, "{whole:?}");
         for max_entries in 1..4 {
-            let mut page_query = CellHistoryQuery { max_entries, ..query(range) };
-            let mut paged = Vec::new();
-            loop {
-                let page = logs.cell_history(log(), &page_query).await.unwrap();
-                let mut positions: Vec<Position> =
-                    page.changes.iter().map(|change| change.position).collect();
-                positions.dedup();
-                assert!(positions.len() <= usize::try_from(max_entries).unwrap());
-                paged.extend(lines(&page));
-                let Some(next) = page.next else { break };
-                let text = next.to_string();
-                page_query.cursor = Some(text.parse().unwrap());
-            }
+            let paged = paged(&logs, &CellHistoryQuery { max_entries, ..query(range) }).await;
             assert_eq!(paged, whole, "{range}, {max_entries} entries");
         }
     }
@@ -213,12 +201,16 @@ async fn the_history_of_a_recovered_sheet_continues_with_the_older_one() {
     }
 }
 
-/// Follows all pages of one entry.
+/// Follows all pages, which are as short as the query says.
 async fn paged(logs: &Logs, query: &CellHistoryQuery) -> Vec<String> {
-    let mut page_query = CellHistoryQuery { max_entries: 1, ..query.clone() };
+    let mut page_query = query.clone();
     let mut paged = Vec::new();
     loop {
         let page = logs.cell_history(log(), &page_query).await.unwrap();
+        let mut positions: Vec<Position> =
+            page.changes.iter().map(|change| change.position).collect();
+        positions.dedup();
+        assert!(positions.len() <= usize::try_from(query.max_entries).unwrap());
         paged.extend(lines(&page));
         let Some(next) = page.next else { return paged };
         page_query.cursor = Some(next.to_string().parse().unwrap());
@@ -252,7 +244,8 @@ async fn a_recovered_sheet_has_the_changes_before_its_deletion_and_those_of_dele
     for (range, expected) in [("A2", &moved[..]), ("A1", &deleted), ("A1:A2", &both)] {
         let query = query(&format!("Sheet1!{range}"));
         assert_eq!(history(&logs, &query).await, expected, "{range}");
-        assert_eq!(paged(&logs, &query).await, expected, "{range}");
+        let short_pages = CellHistoryQuery { max_entries: 1, ..query };
+        assert_eq!(paged(&logs, &short_pages).await, expected, "{range}");
     }
 }
 
@@ -278,7 +271,8 @@ async fn the_search_for_a_deleted_sheet_is_limited() {
                 Request::new(log(), client, None, FIRST_INCARNATION, id - 1, mutations).unwrap();
             logs.append(request).await.unwrap();
         }
-        let lines = paged(&logs, &query("Sheet1!A1")).await;
+        let short_pages = CellHistoryQuery { max_entries: 1, ..query("Sheet1!A1") };
+        let lines = paged(&logs, &short_pages).await;
         let recovery = format!("{} - Sheet1: SheetAdded", at(0, count + 2));
         let first = "0.1 - Sheet1: A1 \"\" -> \"one\"";
         let all = [Some(recovery.as_str()), expected, Some(first)];
