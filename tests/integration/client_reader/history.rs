@@ -155,7 +155,7 @@ async fn reads_as_the_server_does(seed: u64) {
             let at = positions[random.usize(..positions.len())];
             Box::pin(world.check_exports(CellsQuery::default().at_position(at))).await;
         }
-        let root_before = root(&world).await;
+        let root_before = world.root().await;
         roots.extend(root_before.clone());
         let client = world.reader_client();
         let mut reader = world.open(&client).await;
@@ -171,9 +171,8 @@ async fn reads_as_the_server_does(seed: u64) {
         // Read again from the start: nothing is fetched unless there is a newer root.
         let again = world.reader_client();
         let mut reader = world.open(&again).await;
-        let reply = reader.cells(Some(name.as_str()), rectangle(&window)).await.unwrap();
-        assert_same(&reply, &world.shown(Some(name.as_str()), &window, reply.position).await);
-        if root(&world).await == root_before {
+        world.check(&mut reader, Some(name.as_str()), &window).await;
+        if world.root().await == root_before {
             assert_eq!(again.cost().cost.object_gets, 0, "step {step}");
             without_fetch += 1;
         }
@@ -190,11 +189,6 @@ async fn reads_as_the_server_does(seed: u64) {
     }
     let fetched = client.cost().cost.object_gets;
     assert!(fetched >= 4, "{fetched} objects");
-}
-
-/// Returns the newest root of a finished snapshot.
-async fn root(world: &World) -> Option<String> {
-    world.client.spreadsheet(world.log).load(None).await.unwrap().root
 }
 
 #[tokio::test(flavor = "multi_thread")]
