@@ -27,6 +27,7 @@ mod outdated;
 mod pages;
 mod pull;
 mod push;
+mod recovered_sheets;
 mod resolve;
 mod restorable;
 mod reversals;

@@ -1,5 +1,6 @@
 //! Undo: computes the operations that reverse an entry.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
@@ -16,6 +17,7 @@ use cellar_sheet::workbook::{
 use super::changes::ImportedCells;
 use super::committed::ReadUntil;
 use super::lost_references::{LostReferences, RestoringOperations};
+use super::recovered_sheets::SheetRecoveries;
 use super::resolve::Resolved;
 use super::reversals::{AppliedReversal, is_any_reversed, is_reversed, reversals_in};
 use super::sheet_places::TabStates;
@@ -39,6 +41,7 @@ pub(super) struct UndoStates {
     import_edits: ImportEdits,
     /// Whether the states contain all formulas that the entries deprived of references.
     lost_references: LostReferences,
+    recoveries: SheetRecoveries,
     latest: Replay,
 }
 
@@ -100,7 +103,8 @@ impl UndoStates {
     fn new(target: Position, entries: BTreeSet<Position>, latest: Replay) -> Self {
         let (runs, reversals) = (Vec::new(), Vec::new());
         let (import_edits, lost_references) = (ImportEdits::default(), LostReferences::Complete);
-        Self { target, entries, runs, reversals, import_edits, lost_references, latest }
+        let recoveries = SheetRecoveries::default();
+        Self { target, entries, runs, reversals, import_edits, lost_references, recoveries, latest }
     }
 
     /// The runs are undone from the newest to the oldest, each on the state that the last left.
@@ -122,11 +126,11 @@ impl UndoStates {
         let mut report = ReversalReport::default();
         let mut block = None;
         for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
-            let after = run.after.as_ref().unwrap_or(&self.latest.workbook);
+            let (before, after) = self.states_of(run);
             let RunImports { changed, restorable } = of_run;
             let imports = imports_now(run, &now, &changed);
             let deleted_sheets = DeletedSheets { imports: restorable, places: places.take() };
-            let reversal = undo_with_imports(&run.before, after, &now, &imports, &deleted_sheets);
+            let reversal = undo_with_imports(&before, &after, &now, &imports, &deleted_sheets);
             for operation in &reversal.operations {
                 now.apply_operation(operation);
             }
@@ -144,6 +148,21 @@ impl UndoStates {
         }
         let authored = Operation::Undo(Undo { position: target });
         operations.resolve(head, authored, report, self.lost_references)
+    }
+
+    /// Returns the states before and after the entries of a run, with the numbers that deleted sheets
+    /// have now. Imports are undone as a whole, and only if the imported sheet was not recovered.
+    fn states_of<'a>(&'a self, run: &'a UndoneRun) -> (Cow<'a, Workbook>, Cow<'a, Workbook>) {
+        let now = &self.latest.workbook;
+        let after = run.after.as_ref().unwrap_or(now);
+        let mut numbers = self.recoveries.numbers_now(now);
+        numbers.retain(|sheet, _| run.imports.iter().all(|import| import.sheet != *sheet));
+        if numbers.is_empty() {
+            return (Cow::Borrowed(&run.before), Cow::Borrowed(after));
+        }
+        let [before, after] = [(&run.before, 1), (after, 2)]
+            .map(|(workbook, state)| Cow::Owned(workbook.with_recovered_numbers(&numbers, state)));
+        (before, after)
     }
 
     fn exists_now(&self, import: &ImportedSheet) -> bool {
@@ -351,9 +370,10 @@ impl Logs {
         states: &mut UndoStates,
         min_position: Position,
     ) -> Result<Resolved, LogError> {
-        let UndoStates { entries, runs, reversals, import_edits, latest, .. } = states;
+        let UndoStates { entries, runs, reversals, import_edits, recoveries, latest, .. } = states;
         let until = ReadUntil::Newest { min_position: Some(min_position) };
         self.continue_replay(log_id, latest, until, |workbook, entry| {
+            recoveries.visit_entry(workbook, entry);
             visit_entry(entries, runs, workbook, entry);
             reversals.extend(reversals_in(entry));
             if !entries.contains(&entry.position) {
@@ -361,6 +381,7 @@ impl Logs {
             }
         })
         .await?;
+        recoveries.complete(&mut latest.workbook);
         let head = states.latest.cursor.newest.ok_or(LogError::NotFound)?.head;
         let mut run_imports = Vec::with_capacity(states.runs.len());
         for run in &states.runs {

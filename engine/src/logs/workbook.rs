@@ -71,7 +71,7 @@ impl Logs {
         log_id: LogId,
         replay: &mut Replay,
         until: ReadUntil,
-        mut visit: impl FnMut(&Workbook, &Entry) + Send,
+        mut visit: impl FnMut(&mut Workbook, &Entry) + Send,
     ) -> Result<(), LogError> {
         let Replay { workbook, cursor } = replay;
         self.visit_committed(log_id, cursor, until, |entry, mutations| {

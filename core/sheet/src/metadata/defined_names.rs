@@ -207,6 +207,15 @@ impl DefinedNames {
         }
     }
 
+    /// Returns the names with `change` applied to each reference of their formulas.
+    pub(crate) fn map_references(&self, change: impl Fn(&Reference) -> Reference) -> Self {
+        let mut names = self.clone();
+        for name in names.by_lowercase.values_mut() {
+            *name = name.map_references(&change);
+        }
+        names
+    }
+
     fn set(&mut self, set: &SetName) {
         if set.formula.is_none() {
             self.remove(&set.name);

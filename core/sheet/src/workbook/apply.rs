@@ -106,7 +106,7 @@ impl Workbook {
         }
     }
 
-    fn resolve_formulas(&mut self) {
+    pub(super) fn resolve_formulas(&mut self) {
         let Self { sheets, moves, bytes, .. } = self;
         let mut maps = MovesAfter::new(moves);
         for (id, sheet) in sheets {

@@ -10,6 +10,7 @@ mod diff;
 mod display_eq;
 mod moves;
 mod names;
+mod recovered_sheets;
 mod replaced_lines;
 mod report;
 mod sheet;
@@ -22,6 +23,7 @@ mod undo;
 
 pub use diff::{AxisDiff, CellAt, CellDiff, SheetChange, SheetDiff, WorkbookDiff};
 pub use names::NameDiff;
+pub use recovered_sheets::{DeletedSheetState, RecoveredNumbers};
 pub use report::TooManyComparisons;
 pub use sheet_reader::SheetReader;
 pub use tab_order::OrderDiff;

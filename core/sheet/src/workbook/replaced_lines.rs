@@ -73,6 +73,19 @@ impl Workbook {
         };
         self.sheets.keys().filter_map(in_place).collect()
     }
+
+    /// Like [`Workbook::moved_in_place`], but only contains the sheets with replaced rows or columns.
+    pub(super) fn moved_in_place_if_replaced(
+        &self,
+        lines_of: impl Fn(SheetId) -> Option<SheetLines>,
+    ) -> MovedLines {
+        self.moved_in_place(|id| {
+            let lines = lines_of(id)?;
+            let is_replaced = |map: &AxisMap| !replaced_lines(map).is_empty();
+            let has_replaced = is_replaced(lines.rows.kept()) || is_replaced(lines.columns.kept());
+            has_replaced.then_some(lines)
+        })
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::cell::{GENERAL, Value};
 use crate::metadata::{Extent, FormatLayer, SheetMetadata};
 use crate::operation::{CellEdit, SetFormat};
 use cellar_formula::changes::SheetLines;
+use cellar_formula::reference::Reference;
 use cellar_grid::{SheetId, Spans};
 
 /// Id of a cell: its row id and column id.
@@ -118,15 +119,7 @@ impl Sheet {
     /// Returns a sheet that displays the same, and whose rows and columns have the ids of a new sheet.
     /// The rows of two different sheets can thus be compared by their index.
     pub(super) fn with_new_ids(&self) -> Self {
-        let (extent, formats) = (self.extent, self.formats.clone());
-        let mut sheet = Self { extent, formats, ..Self::default() };
-        let lookup = self.cell_lookup();
-        for (cell_id, cell) in &self.cells {
-            if let Some(coordinates) = lookup.coordinates(*cell_id) {
-                sheet.fill(coordinates, cell.clone());
-            }
-        }
-        sheet
+        self.with_orders(&AxisOrder::new(Axis::Rows), &AxisOrder::new(Axis::Columns))
     }
 
     /// Returns a copy whose later rows and columns have other ids than those that are added to this
@@ -155,6 +148,19 @@ impl Sheet {
         let (rows, row_id) = self.rows.with_replaced_ids(&earlier.rows, &rows);
         let (columns, column_id) = self.columns.with_replaced_ids(&earlier.columns, &columns);
         Cow::Owned(Self { rows, columns, ..self.with_cell_ids(row_id, column_id) })
+    }
+
+    /// Returns a sheet that displays the same, and whose rows and columns have other ids.
+    pub(super) fn with_orders(&self, rows: &AxisOrder, columns: &AxisOrder) -> Self {
+        let mut sheet = Self { cells: BTreeMap::new(), cell_bytes: 0, ..self.clone() };
+        (sheet.rows, sheet.columns) = (rows.clone(), columns.clone());
+        let lookup = self.cell_lookup();
+        for (cell_id, cell) in &self.cells {
+            if let Some(coordinates) = lookup.coordinates(*cell_id) {
+                sheet.fill(coordinates, cell.clone());
+            }
+        }
+        sheet
     }
 
     fn with_cell_ids(&self, row_id: impl Fn(u64) -> u64, column_id: impl Fn(u64) -> u64) -> Self {
@@ -240,8 +246,12 @@ impl Sheet {
     /// Must be called before operations are applied to the sheet.
     pub(super) fn fill(&mut self, (row, column): (u32, u32), cell: StoredCell) {
         if let Some(id) = self.id(row, column) {
-            self.change_cell(id, |stored| *stored = cell);
+            self.fill_by_id(id, cell);
         }
+    }
+
+    pub(super) fn fill_by_id(&mut self, id: CellId, cell: StoredCell) {
+        self.change_cell(id, |stored| *stored = cell);
     }
 
     pub(super) fn clear(&mut self, rows: &Spans, columns: &Spans) {
@@ -304,6 +314,15 @@ impl Sheet {
             let bytes_without_cell = self.cell_bytes.saturating_sub(bytes_before);
             self.cell_bytes = bytes_without_cell.saturating_add(cell.weight_bytes());
         }
+    }
+
+    /// Changes the references of all formulas, which must have followed all moves. The changed
+    /// formulas count as those of a workbook without moves.
+    pub(super) fn map_references(&mut self, change: impl Fn(&Reference) -> Reference) {
+        for formula in self.cells.values_mut().filter_map(|cell| cell.formula.as_mut()) {
+            formula.map_references(&change);
+        }
+        self.cell_bytes = self.cells.values().map(StoredCell::weight_bytes).sum();
     }
 
     pub(super) fn insert(&mut self, axis: Axis, before: u32, count: u32) {

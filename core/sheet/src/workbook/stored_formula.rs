@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cellar_formula::changes::MovedLines;
-use cellar_formula::reference::{Area, Ends, Reference, SheetNames};
+use cellar_formula::reference::{Area, Ends, Reference, ReferenceSheet, SheetNames};
 use cellar_formula::{Formula, Template};
 
 use super::moves::Moves;
@@ -47,6 +47,13 @@ impl StoredFormula {
         match self {
             Self::Parsed { template, .. } => template.encoded().len(),
             Self::Text(text) => text.len(),
+        }
+    }
+
+    pub(in crate::workbook) fn map_references(&mut self, change: impl Fn(&Reference) -> Reference) {
+        if let Self::Parsed { template, moves_before } = self {
+            *template = changed_template(template, change);
+            *moves_before = 0;
         }
     }
 
@@ -155,7 +162,9 @@ impl<'a> FormulaReader<'a> {
         };
         match (self.template(older), newer_reader.template(newer)) {
             (Some(old_template), Some(new_template)) => {
-                moved_template(&old_template, self.sheet, moved) == new_template
+                let moved_template = moved_template(&old_template, self.sheet, moved);
+                moved_template == new_template
+                    || lost_same_references(&moved_template, &new_template, newer_reader.tabs)
             }
             _ => older == newer,
         }
@@ -183,6 +192,31 @@ impl<'a> FormulaReader<'a> {
             was_deleted || loses_ends(&reference, number, moved)
         })
     }
+}
+
+/// Returns whether two formulas of the state with the sheets `tabs` have lost the same references and
+/// do not differ otherwise. An undo restores a lost reference as `#REF!`, without a sheet.
+pub(in crate::workbook) fn lost_same_references(
+    template: &Template,
+    other: &Template,
+    tabs: &Tabs,
+) -> bool {
+    let is_lost = |reference: &Reference| {
+        let is_missing = match reference.sheet {
+            ReferenceSheet::Numbered(number) => tabs.name(number).is_none(),
+            ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
+        };
+        is_missing || reference.area == Area::Deleted
+    };
+    let lost = Reference { sheet: ReferenceSheet::Own, area: Area::Deleted };
+    let text_of_lost = |template: &Template| {
+        let resolved = changed_template(template, |reference| {
+            if is_lost(reference) { lost.clone() } else { reference.clone() }
+        });
+        text_of(&resolved, tabs)
+    };
+    template.references_at(TEMPLATE_CELL).any(|reference| is_lost(&reference))
+        && text_of_lost(template) == text_of_lost(other)
 }
 
 fn loses_ends(reference: &Reference, sheet: SheetId, moved: &MovedLines) -> bool {

@@ -13,6 +13,7 @@ mod lost_references;
 mod merge;
 mod positions;
 mod random_formulas;
+mod recovered_sheets;
 mod revert;
 mod revert_parts;
 mod round_trips;

@@ -14,15 +14,15 @@ use super::*;
 const FIRST: &str = "Sheet1";
 
 /// A log whose entries have one mutation each.
-struct Edited {
-    logs: Logs,
-    tail: Position,
-    next_id: u64,
+pub(super) struct Edited {
+    pub(super) logs: Logs,
+    pub(super) tail: Position,
+    pub(super) next_id: u64,
 }
 
 impl Edited {
     /// Creates a log with the sheets Sheet1, B and C.
-    async fn three_sheets() -> Self {
+    pub(super) async fn three_sheets() -> Self {
         let logs = logs(&Arc::new(MemoryTables::default()));
         logs.create(log(), None).await.unwrap();
         let mut edited = Self { logs, tail: Position::FIRST, next_id: 1 };
@@ -32,7 +32,7 @@ impl Edited {
     }
 
     /// Returns the position of the entry.
-    async fn append(&mut self, operation: Operation) -> Position {
+    pub(super) async fn append(&mut self, operation: Operation) -> Position {
         let request = mutation(1, self.next_id, self.tail, operation.clone());
         let appended = match operation {
             // The objects of an import are not checked.
@@ -44,28 +44,28 @@ impl Edited {
         appended.tail
     }
 
-    async fn tabs(&self) -> Tabs {
+    pub(super) async fn tabs(&self) -> Tabs {
         self.logs.workbook(log(), None, None).await.unwrap().workbook.tabs().clone()
     }
 
-    async fn order(&self) -> Vec<String> {
+    pub(super) async fn order(&self) -> Vec<String> {
         let tabs = self.tabs().await;
         tabs.order().iter().map(|sheet| tabs.name(*sheet).unwrap().to_owned()).collect()
     }
 
-    async fn add(&mut self, name: &str, before: Option<&str>) -> Position {
+    pub(super) async fn add(&mut self, name: &str, before: Option<&str>) -> Position {
         let tabs = self.tabs().await;
         let before = before.map(|before| tabs.named(before).unwrap());
         let (sheet, name) = (tabs.next_sheet(), name.to_owned());
         self.append(Operation::AddSheet(AddSheet { sheet, name, before })).await
     }
 
-    async fn delete(&mut self, name: &str) -> Position {
+    pub(super) async fn delete(&mut self, name: &str) -> Position {
         let sheet = self.tabs().await.named(name).unwrap();
         self.append(Operation::DeleteSheet(DeleteSheet { sheet })).await
     }
 
-    async fn replace(&mut self, name: &str) -> Position {
+    pub(super) async fn replace(&mut self, name: &str) -> Position {
         let tabs = self.tabs().await;
         let (sheet, replaces) = (tabs.next_sheet(), tabs.named(name));
         let import = import_of(cellar_sheet::metadata::Extent::default());
@@ -73,11 +73,11 @@ impl Edited {
         self.append(Operation::ImportSheet(import)).await
     }
 
-    async fn undo(&mut self, position: Position) -> Position {
+    pub(super) async fn undo(&mut self, position: Position) -> Position {
         self.append(Operation::Undo(Undo { position })).await
     }
 
-    async fn revert(&mut self, sheet: Option<SheetId>, to: Position) -> Position {
+    pub(super) async fn revert(&mut self, sheet: Option<SheetId>, to: Position) -> Position {
         self.append(Operation::Revert(Revert { sheet, ..Revert::whole(to) })).await
     }
 }

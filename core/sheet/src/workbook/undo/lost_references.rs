@@ -8,7 +8,7 @@ use super::cell_changes::cells_that_lost_references;
 use crate::operation::{CellEdit, SheetId};
 use crate::workbook::SheetReader;
 use crate::workbook::sheet::{CellId, CellLookup};
-use crate::workbook::stored_formula::{FormulaReader, moved_template};
+use crate::workbook::stored_formula::{FormulaReader, lost_same_references, moved_template};
 
 /// Formulas of one sheet that lost references.
 struct LostReferences<'a> {
@@ -136,11 +136,16 @@ impl<'a> ChangesSince<'a> {
         let (Some(after_formula), Some(now_formula)) = (&after.formula, &now.formula) else {
             return FormulaChange::Changed;
         };
-        let after_template = self.after_formulas.template(after_formula);
-        let now_template = self.now_formulas.template(now_formula);
+        let tabs = self.now.tabs;
+        let (Some(after_template), Some(now_template)) =
+            (self.after_formulas.template(after_formula), self.now_formulas.template(now_formula))
+        else {
+            return FormulaChange::Changed;
+        };
         let is_moved_by = |moved| {
-            let template = after_template.as_deref();
-            template.map(|template| moved_template(template, sheet, moved)) == now_template
+            let moved_template = moved_template(&after_template, sheet, moved);
+            moved_template == now_template
+                || lost_same_references(&moved_template, &now_template, tabs)
         };
         if is_moved_by(self.moved_in_place) {
             FormulaChange::MovedInPlace

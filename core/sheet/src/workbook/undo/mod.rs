@@ -33,6 +33,7 @@ pub use part::{PartFault, revert_range, revert_sheet, sheet_in_place};
 pub use report::{Reversal, ReversalCounts, ReversalReport};
 pub use restore::{DeletedSheets, RestorableImport, RestorableImports};
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SheetChange, SheetDiff, Workbook};
@@ -132,6 +133,9 @@ struct UndoBuilder<'a> {
     moved_until_now: MovedLines,
     /// Replaces `moved_until_now` for sheets with rows or columns that the undo inserts or deletes.
     moved_by_undo: MovedLines,
+    /// Like the maps above, for sheets in which rows or columns were replaced by as many: these count as
+    /// kept. Computed after the undo has inserted and deleted rows and columns.
+    replaced_until_now: OnceCell<MovedLines>,
     workbook: Workbook,
     operations: Vec<Operation>,
     /// How many of the operations, at the end, restore lost references.
@@ -173,6 +177,7 @@ impl<'a> UndoBuilder<'a> {
             moved_in_place_since_entry: after.moved_in_place_to(now),
             moved_until_now: before.moved_lines_to(now),
             moved_by_undo: MovedLines::default(),
+            replaced_until_now: OnceCell::new(),
             workbook: now.clone(),
             operations: Vec::new(),
             formula_operations: 0,
@@ -228,7 +233,8 @@ impl<'a> UndoBuilder<'a> {
         }
         let is_deleted = |sheet: &&SheetId| {
             let mut deleted = diffs.iter().filter(|diff| diff.change == SheetChange::Deleted);
-            deleted.any(|diff| diff.sheet == **sheet)
+            // An undo or revert may already have recovered the sheet.
+            self.now.sheet(**sheet).is_none() && deleted.any(|diff| diff.sheet == **sheet)
         };
         let mut names = Vec::new();
         for sheet in before.tabs().order().iter().filter(is_deleted) {

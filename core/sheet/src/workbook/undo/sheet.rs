@@ -192,7 +192,8 @@ impl<'a> UndoBuilder<'a> {
         let before = states.before.sheet.cells.get(cell_id).unwrap_or(&blank);
         if change.content {
             let own_sheet = states.before.id;
-            let restored = |formula| self.restored_formula(own_sheet, formula, formulas, None);
+            let moved = Some(self.replaced_until_now());
+            let restored = |formula| self.restored_formula(own_sheet, formula, formulas, moved);
             edit.value = Some(before.value.clone());
             edit.formula = before.formula.as_ref().map(restored);
         }
@@ -345,8 +346,9 @@ impl<'a> UndoBuilder<'a> {
         let mut formulas = deleted.formulas();
         let cell_edits = edits_of_stored_cells(deleted.sheet, |(row, column), cell| {
             let StoredCell { value, formula, format } = cell;
+            let moved = Some(self.replaced_until_now());
             let restored =
-                |formula| self.restored_formula(deleted.id, formula, &mut formulas, None);
+                |formula| self.restored_formula(deleted.id, formula, &mut formulas, moved);
             let formula = formula.as_ref().map(restored);
             CellEdit { row, column, value: Some(value.clone()), formula, format: format.clone() }
         });

@@ -142,6 +142,27 @@ async fn an_undone_import_is_redone_from_its_chunks() {
 }
 
 #[tokio::test]
+async fn edits_are_redone_after_the_import_of_their_sheet() {
+    let (world, sheet) = World::imported().await;
+    // The last row of the first tile contains an imported number.
+    world.edit(2, at(0, 1), set_number(ROWS - 1, 5.0)).await;
+    let insert = InsertBefore { sheet: SHEET, before: 1, count: 1 };
+    world.edit(3, at(0, 2), Operation::InsertRows(insert)).await;
+    // Undoes the insertion, the edit and the import, and redoes them.
+    for (id, target) in (4..).zip([3, 2, 1, 6, 5, 4]) {
+        let done = world.edit(id, at(0, u32::try_from(id).unwrap() - 1), undo(at(0, target))).await;
+        assert_eq!(done.results[0].rejection, None, "{target}");
+        let expected = match target {
+            3 | 5 | 4 => ["5".to_owned(), "1".to_owned()].to_vec(),
+            1 => Vec::new(),
+            _ => sheet.numbers(),
+        };
+        assert_eq!(world.texts_of_only_sheet().await, expected, "{target}");
+    }
+    assert_eq!(world.diff(at(0, 3), at(0, 9)).await.sheets, []);
+}
+
+#[tokio::test]
 async fn an_import_whose_rows_moved_is_not_undone() {
     let (world, _) = World::imported().await;
     let insert = InsertBefore { sheet: SHEET, before: 1, count: 1 };
