@@ -112,6 +112,9 @@ fn another_name_or_region_is_another_stack_without_data() {
             let arguments = [&["diff"][..], &against].concat();
             let text = project.synth(&arguments);
             assert!(text.code == 2 && text.stdout.contains(&note), "{text:?}");
+            let title = "base: another stack is created\nSeverity: destructive\n";
+            let title = title.replace("base", against[1]);
+            assert!(text.stdout.contains(&title), "{text:?}");
             let strict = [&arguments[..], &["--format", "markdown", "--fail-on", "destructive"]];
             let comment = project.synth(&strict.concat());
             assert!(comment.code == 1 && comment.stdout.contains(&note), "{comment:?}");

@@ -27,12 +27,15 @@ pub(crate) async fn show_difference(
     let mut old_template = read_old_template(&mut project, arguments).await?;
     let new_document = Document::from(&synthesize(&project.config)?);
     let mut difference = Difference::between(old_template.document.as_ref(), &new_document)?;
-    if let Some(note) = describe_other_stack(old_template.document.as_ref(), &new_document) {
+    let other_stack = describe_other_stack(old_template.document.as_ref(), &new_document);
+    let is_other_stack = other_stack.is_some();
+    if let Some(note) = other_stack {
         old_template.notes.insert(0, note);
         difference.severity = Severity::Destructive;
     }
-    let report = Report::new(&project.config.stack, &old_template, &difference)
+    let mut report = Report::new(&project.config.stack, &old_template, &difference)
         .with_templates(&old_template, &new_document);
+    report.is_other_stack = is_other_stack;
     let formatted_report = match arguments.format {
         DiffFormat::Text => format_as_text(&report, output.has_colours()),
         DiffFormat::Markdown => format_as_markdown(&report)?,
@@ -53,7 +56,8 @@ fn describe_other_stack(old: Option<&Document>, new: &Document) -> Option<String
     }
     Some(format!(
         "a deployment creates another stack, {new}, without spreadsheets. The stack {old} and its data \
-         stay as they are."
+         stay as they are. If GitHub Actions deploy the stack, run `synth ci init --force` in the \
+         same pull request, and then the commands that it prints."
     ))
 }
 

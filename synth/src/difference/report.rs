@@ -18,6 +18,9 @@ pub(crate) struct Report<'a> {
     /// `None` if the change moves no cost, or if nothing was deployed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost: Option<CostMovement>,
+    /// Whether a deployment creates another stack instead of updating the old one.
+    #[serde(skip)]
+    pub(crate) is_other_stack: bool,
     /// The old and the new template, if both exist and differ.
     #[serde(skip)]
     templates: Option<(&'a Document, &'a Document)>,
@@ -55,6 +58,7 @@ impl<'a> Report<'a> {
             counts,
             difference,
             cost: None,
+            is_other_stack: false,
             templates: None,
         }
     }

@@ -49,6 +49,9 @@ impl Page {
         let stack_name = self.styled(report.stack, &Style::new().bold());
         let old_template = words::describe_old_template(report);
         self.add_line(&format!("{stack_name} {old_template}: {}", words::summarize(report)));
+        if !report.difference.is_empty() {
+            self.add_line(&format!("Severity: {}", report.difference.severity.name()));
+        }
     }
 
     fn add_resources(&mut self, heading: &str, changes: &[&ResourceChange]) {

@@ -98,7 +98,13 @@ pub(super) fn summarize(report: &Report<'_>) -> String {
         return "no difference".to_owned();
     }
     let counts = report.counts;
-    let mut parts = vec![count(counts.resources, "resource changes", "resources change")];
+    let mut parts = Vec::new();
+    if report.is_other_stack {
+        parts.push("another stack is created".to_owned());
+    }
+    if counts.resources > 0 || !report.is_other_stack {
+        parts.push(count(counts.resources, "resource changes", "resources change"));
+    }
     if counts.destructive > 0 {
         parts.push(format!("the data of {} is at risk", counts.destructive));
     }

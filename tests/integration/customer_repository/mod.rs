@@ -1,12 +1,14 @@
 //! The pull request flow of a customer's repository, which contains only `cellar.yaml`: the scripts
 //! of the generated workflows, run with bash.
 
+mod comment;
 mod workflow;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cellar_tests::emulator::Emulator;
+use serde_json::{Value, json};
 use tokio::task::block_in_place;
 
 use self::workflow::{Runner, git};
@@ -188,6 +190,42 @@ fn the_pull_request_that_adds_the_stack_shows_all_its_resources() {
     assert_eq!(run.code, 0, "{run:?}");
     let comment = comment(&runner);
     assert!(comment.contains("EntryTable"), "{comment}");
+}
+
+#[test]
+#[ignore = "it runs the script of the workflow with Node"]
+fn the_comment_on_a_renamed_stack_says_that_another_stack_is_created() {
+    let customer = Customer::new();
+    let base = customer.commit_config("");
+    let renamed = customer.config.replace("stack: books", "stack: ledgers");
+    fs::write(customer.project.path("cellar.yaml"), renamed).unwrap();
+    customer.commit();
+    let (runner, run) = customer.diff(&base);
+    assert_eq!(run.code, 1, "{run:?}");
+    let text = comment(&runner);
+    for part in ["another stack is created", "Severity: **destructive**", "synth ci init --force"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // The workflow still has the name of the old stack.
+    let posted = comment::post(&customer.workflow("cellar-diff"), &text, &[]);
+    let body = posted["created"][0]["body"].as_str().unwrap();
+    assert!(body.starts_with("<!-- cellar-diff: books -->\n"), "{body}");
+    assert!(body.contains("another stack is created") && posted["failed"] == Value::Null);
+    let updated = comment::post(&customer.workflow("cellar-diff"), &text, &["other", body]);
+    assert_eq!(
+        (&updated["updated"][0]["comment_id"], &updated["created"]),
+        (&json!(1), &json!([]))
+    );
+    for forged in ["hello", "<!-- cellar-diff: books --> hello", ""] {
+        let refused = comment::post(&customer.workflow("cellar-diff"), forged, &[]);
+        assert_eq!(refused["failed"], "comment.md was not written by synth diff", "{forged}");
+    }
+    for (length, is_posted) in [(65_536, true), (65_537, false)] {
+        let marker = "<!-- cellar-diff: books -->\n";
+        let long = format!("{marker}{}", "x".repeat(length - marker.len()));
+        let posted = comment::post(&customer.workflow("cellar-diff"), &long, &[]);
+        assert_eq!(posted["failed"].is_null(), is_posted, "{length}");
+    }
 }
 
 #[test]
