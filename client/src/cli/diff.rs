@@ -145,6 +145,11 @@ pub(super) fn print_diff(
             _ => "More cells differ; pass a larger --limit, or --json for all.",
         });
     }
+    if diff.formulas_incomplete {
+        output.print_note(
+            "Too many formulas refer to deleted cells: some that became #REF! are not listed.",
+        );
+    }
     Ok(())
 }
 
@@ -316,7 +321,17 @@ mod tests {
         let list = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let (before, after) = (list(["Costs\u{1b}", "B"]), list(["B", "Costs\u{1b}"]));
         let order = Some(OrderDiff { before, after });
-        let mut diff = DiffReply { from, to, sheets, names, order, spans_truncated, next };
+        let formulas_incomplete = false;
+        let mut diff = DiffReply {
+            from,
+            to,
+            sheets,
+            names,
+            order,
+            spans_truncated,
+            formulas_incomplete,
+            next,
+        };
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain_lines = |diff: &DiffReply, cells| -> Vec<String> {
             let lines = diff_lines(diff, cells);

@@ -2,6 +2,7 @@ use cellar_api::wire::{DiffReply, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, RejectionReason, Revert, SheetId, Span};
+use cellar_sheet::workbook::{CellDiff, SheetChange};
 
 use super::advice::Advised;
 use super::args;
@@ -111,6 +112,15 @@ async fn print_revertible(
     Ok(())
 }
 
+/// Returns whether references of the formula became `#REF!`.
+fn has_lost_reference(cell: &CellDiff) -> bool {
+    let lost_count = |formula: &Option<String>| {
+        formula.as_deref().map_or(0, |formula| formula.matches("#REF!").count())
+    };
+    cell.before.formula.is_some()
+        && lost_count(&cell.before.formula) < lost_count(&cell.after.formula)
+}
+
 /// The part of the spreadsheet to revert.
 struct RevertedPart {
     revert: Revert,
@@ -177,8 +187,20 @@ impl RevertedPart {
         diff.names.clear();
         diff.order = None;
         // A diff lists a replaced sheet under the number of its replacement.
-        diff.sheets
-            .retain(|changed| changed.sheet == sheet || Some(changed.sheet) == self.replacement);
+        let is_reverted = |number| number == sheet || Some(number) == self.replacement;
+        let is_recovered = self.rectangle.is_none() && self.replacement != Some(sheet);
+        diff.sheets.retain_mut(|changed| {
+            if is_reverted(changed.sheet) {
+                return true;
+            }
+            // Formulas of other sheets refer to the recovered sheet again.
+            changed.cells.retain(|cell| is_recovered && has_lost_reference(cell));
+            changed.deleted_cells.clear();
+            (changed.rows, changed.columns) = Default::default();
+            changed.formats_changed = false;
+            changed.change = SheetChange::Kept;
+            !changed.cells.is_empty()
+        });
         let Some(rectangle) = self.rectangle else { return };
         for changed in &mut diff.sheets {
             changed.cells.retain(|cell| rectangle.contains(cell.row, cell.column));
@@ -259,7 +281,17 @@ mod tests {
         let order = Some(OrderDiff { before: vec!["A".into()], after: vec!["B".into()] });
         let (sheets, names) = (Vec::new(), Vec::new());
         let (from, to) = (Position::FIRST, Position::FIRST);
-        let diff = DiffReply { from, to, sheets, names, order, spans_truncated: false, next: None };
+        let (spans_truncated, formulas_incomplete, next) = (false, false, None);
+        let diff = DiffReply {
+            from,
+            to,
+            sheets,
+            names,
+            order,
+            spans_truncated,
+            formulas_incomplete,
+            next,
+        };
         for (sheet, is_left) in [(None, true), (Some(SheetId(1)), false)] {
             let revert = Revert { sheet, ..Revert::whole(Position::FIRST) };
             let part = RevertedPart { revert, ..RevertedPart::whole(Position::FIRST) };

@@ -11,6 +11,7 @@ use cellar_log::entry::Entry;
 use cellar_log::lineage::Lineage;
 use cellar_sheet::workbook::WorkbookDiff;
 
+use super::lost_references::LostReferences;
 use super::{LogError, Logs};
 use crate::ports::ReadConsistency;
 
@@ -191,7 +192,7 @@ impl Logs {
     }
 
     /// Returns the differences between the states at two positions. Reads only the cells that were
-    /// touched between these positions.
+    /// touched between these positions, and the formulas that lost references.
     ///
     /// # Errors
     ///
@@ -203,9 +204,14 @@ impl Logs {
         from: Position,
         to: Position,
     ) -> Result<WorkbookDiff, LogError> {
-        let changes = self.read_changes(log_id, from.min(to), from.max(to)).await?;
+        let (start, end) = (from.min(to), from.max(to));
+        let mut changes = self.read_changes(log_id, start, end).await?;
+        let lost_references =
+            self.add_formulas_that_lost_references(log_id, start, &mut changes).await?;
         let (older, newer) = (&changes.before, changes.state_after()?);
-        Ok(if from <= to { older.diff(&newer) } else { newer.diff(older) })
+        let diff = if from <= to { older.diff(&newer) } else { newer.diff_to_earlier(older) };
+        let formulas_incomplete = lost_references == LostReferences::Incomplete;
+        Ok(WorkbookDiff { formulas_incomplete, ..diff })
     }
 
     /// Returns the differences from a state of one log to a state of another log. The logs must share

@@ -157,8 +157,8 @@ pub(super) struct BranchDiffParameters {
 
 fn diff_page((from, to): (Position, Position), mut diff: WorkbookDiff, cursor: u64) -> DiffReply {
     let Truncation { spans_truncated, next } = DiffPage::new(cursor).truncate(&mut diff);
-    let WorkbookDiff { sheets, names, order } = diff;
-    DiffReply { from, to, sheets, names, order, spans_truncated, next }
+    let WorkbookDiff { sheets, names, order, formulas_incomplete } = diff;
+    DiffReply { from, to, sheets, names, order, spans_truncated, formulas_incomplete, next }
 }
 
 /// Limits one page of a comparison to the maximum response size.
@@ -189,7 +189,7 @@ impl DiffPage {
     /// Removes the spans, cells, names and order that do not belong to this page. Every page contains
     /// all sheets, and at least one cell that is not on an earlier page.
     fn truncate(mut self, diff: &mut WorkbookDiff) -> Truncation {
-        let WorkbookDiff { sheets, names, order } = diff;
+        let WorkbookDiff { sheets, names, order, .. } = diff;
         let is_first_page = self.earlier_cell_count == 0;
         if !is_first_page {
             names.clear();
@@ -362,7 +362,7 @@ mod tests {
         all.push(sheet(2_000, 40_000, 20, &text));
         let names: Vec<String> = all.iter().take(100).map(|sheet| sheet.name.clone()).collect();
         let order = Some(OrderDiff { before: names.clone(), after: names });
-        let all_diff = WorkbookDiff { sheets: all.clone(), names: Vec::new(), order };
+        let all_diff = WorkbookDiff { sheets: all.clone(), order, ..WorkbookDiff::default() };
         let (mut cursor, mut pages, mut cells) = (Some(0), 0, 0);
         while let Some(earlier_cell_count) = cursor {
             let (from, to) = (Position::FIRST, Position::FIRST);

@@ -119,7 +119,9 @@ impl Inner {
             sheet.cells.retain(|_| index.next() == Some(skip));
         }
         let next = (skip + 1 < cells).then(|| u64::try_from(skip + 1).unwrap());
-        DiffReply { from, to, sheets, names: Vec::new(), order: None, spans_truncated: false, next }
+        let (names, order) = (Vec::new(), None);
+        let (spans_truncated, formulas_incomplete) = (false, false);
+        DiffReply { from, to, sheets, names, order, spans_truncated, formulas_incomplete, next }
     }
 
     pub(super) fn sheets(&self, id: LogId, query: &HashMap<String, String>) -> SheetsReply {

@@ -29,7 +29,8 @@ pub struct DiffReply {
     /// Later position.
     pub to: Position,
     /// Sheets that differ, ordered by number. Only the first page lists inserted and deleted rows
-    /// and columns.
+    /// and columns. A formula whose references only moved with their cells does not differ, unless one
+    /// became `#REF!`.
     pub sheets: Vec<SheetDiff>,
     /// Defined names that differ, in alphabetical order. Only the first page lists them. Names whose
     /// references only moved with their cells do not differ.
@@ -43,6 +44,10 @@ pub struct DiffReply {
     /// otherwise be too large. To get all of them, compare positions that are closer together.
     #[serde(default)]
     pub spans_truncated: bool,
+    /// Whether more formulas may have lost references than are listed, because they are too many.
+    /// Absent if `false`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub formulas_incomplete: bool,
     /// Cursor of the next page. Absent on the last page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,

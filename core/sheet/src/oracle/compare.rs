@@ -215,6 +215,10 @@ fn lines_only_in(sheet: &PlainSheet, other: &PlainSheet, axis: Axis) -> Spans {
     Spans::of(indices)
 }
 
+fn lost_count(cell: &Cell) -> usize {
+    cell.formula.as_deref().map_or(0, |formula| formula.matches("#REF!").count())
+}
+
 /// Coordinates of cells that are displayed differently.
 #[derive(Default)]
 struct ChangedCells {
@@ -225,7 +229,7 @@ struct ChangedCells {
 }
 
 /// Returns the coordinates in `to` of the cells that are displayed differently in `from` and `to`,
-/// without those whose formula only follows moved rows and columns.
+/// without those whose formula only follows moved rows and columns and loses no reference.
 fn coordinates_of_changed_cells(
     (from_workbook, from): (&PlainWorkbook, &PlainSheet),
     (to_workbook, to): (&PlainWorkbook, &PlainSheet),
@@ -244,8 +248,9 @@ fn coordinates_of_changed_cells(
         };
         let after = to_workbook.displayed_cell(to, (row, column));
         let differs_otherwise = !before.has_value_of(&after) || before.format != after.format;
-        let has_other_formula =
-            before.formula != after.formula && !to_workbook.formula_only_moved(to, (row, column));
+        let has_other_formula = before.formula != after.formula
+            && (!to_workbook.formula_only_moved(to, (row, column))
+                || lost_count(&before) != lost_count(&after));
         if differs_otherwise {
             changed.certain.insert(coordinates);
         } else if has_other_formula {

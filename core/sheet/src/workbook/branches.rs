@@ -75,7 +75,7 @@ impl Workbook {
             None => Some(old).filter(is_common),
         };
         let order = diff_order(&from.tabs, &self.tabs, new_number);
-        WorkbookDiff { sheets: diffs, names, order }
+        WorkbookDiff { sheets: diffs, names, order, formulas_incomplete: false }
     }
 
     /// Returns how rows and columns of the branch `from` are numbered in this branch. Deletions count
@@ -108,7 +108,9 @@ impl Workbook {
         let new_sheet = new_sheet.with_replaced_ids(old.sheet);
         let new = SheetReader { sheet: &new_sheet, ..new };
         let (moved, moved_in_place) = (&moves.between, Some(&moves.between_in_place));
-        let comparison = FormulaComparison { moved, moved_in_place, by_text: true };
+        let is_back_in_time = false;
+        let comparison =
+            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true };
         let mut contents = diff_contents(old, new, comparison);
         remove_formulas_of_shared(&mut contents, shared, old, new, moves);
         let (old_name, new_name) = (from.tabs.name(id), self.tabs.name(id));

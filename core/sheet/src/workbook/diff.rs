@@ -82,6 +82,8 @@ pub struct WorkbookDiff {
     pub names: Vec<NameDiff>,
     /// The order of the sheets, if the sheets of both states are in another order.
     pub order: Option<OrderDiff>,
+    /// Whether more formulas may have lost references than the sheets contain.
+    pub formulas_incomplete: bool,
 }
 
 /// Differences of one sheet between two states.
@@ -151,12 +153,15 @@ pub struct CellDiff {
 /// How formulas of two states are compared.
 #[derive(Clone, Copy)]
 pub(super) struct FormulaComparison<'m> {
-    /// Leads from the older state to the newer state. A formula whose references only follow it is
+    /// Leads from the earlier state to the later state. A formula whose references only follow it is
     /// unchanged.
     pub(super) moved: &'m MovedLines,
+    /// Whether the old state is the later one, so that the new formula moved and became the old one.
+    pub(super) is_back_in_time: bool,
     /// Like `moved`, but rows and columns that were replaced by as many count as kept.
     pub(super) moved_in_place: Option<&'m MovedLines>,
-    /// Whether a formula with the same text is unchanged, although it refers to other cells.
+    /// Whether the displayed texts are compared: a formula with the same text is unchanged, although
+    /// it refers to other cells, and a formula that lost a reference is changed.
     pub(super) by_text: bool,
 }
 
@@ -165,9 +170,31 @@ impl Workbook {
     /// that was replaced by another sheet with the same name is compared with that sheet, row by row
     /// and column by column. Rows and columns that were replaced by as many at the same place are the
     /// same ones, because an undo may have restored them. A formula whose references only follow
-    /// inserted and deleted rows and columns is unchanged.
+    /// inserted and deleted rows and columns is unchanged, unless one became `#REF!`.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
+        let (moved, moved_in_place) = (self.moved_lines_to(to), self.moved_in_place_to(to));
+        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
+        let is_back_in_time = false;
+        self.diff_with(
+            to,
+            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true },
+        )
+    }
+
+    /// Like [`Workbook::diff`], from a later to an earlier state.
+    #[must_use]
+    pub fn diff_to_earlier(&self, to: &Self) -> WorkbookDiff {
+        let (moved, moved_in_place) = (to.moved_lines_to(self), to.moved_in_place_to(self));
+        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
+        let is_back_in_time = true;
+        self.diff_with(
+            to,
+            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true },
+        )
+    }
+
+    fn diff_with(&self, to: &Self, comparison: FormulaComparison<'_>) -> WorkbookDiff {
         let replacements: BTreeMap<SheetId, SheetId> = self
             .sheets
             .keys()
@@ -175,9 +202,6 @@ impl Workbook {
             .collect();
         let old_ids: BTreeMap<SheetId, SheetId> =
             replacements.iter().map(|(old, new)| (*new, *old)).collect();
-        let (moved, moved_in_place) = (self.moved_lines_to(to), self.moved_in_place_to(to));
-        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
-        let comparison = FormulaComparison { moved, moved_in_place, by_text: true };
         let renamed = &to.with_replaced_ids(self);
         let diff = self.diff_sheets(to, |id| match old_ids.get(&id) {
             Some(old_id) => Some(self.diff_replaced_sheet(*old_id, id, to)),
@@ -200,6 +224,7 @@ impl Workbook {
     pub(super) fn diff_by_number(&self, to: &Self) -> WorkbookDiff {
         let comparison = FormulaComparison {
             moved: &self.moved_lines_to(to),
+            is_back_in_time: false,
             moved_in_place: None,
             by_text: false,
         };
@@ -281,7 +306,12 @@ impl SheetDiff {
 
 /// Only formulas with the same text are unchanged if no rows and columns have moved.
 fn by_text_alone(nothing_moved: &MovedLines) -> FormulaComparison<'_> {
-    FormulaComparison { moved: nothing_moved, moved_in_place: None, by_text: true }
+    FormulaComparison {
+        moved: nothing_moved,
+        is_back_in_time: false,
+        moved_in_place: None,
+        by_text: true,
+    }
 }
 
 /// The caller must set the number, the name and the kind of change.
@@ -329,7 +359,7 @@ fn diff_cells(
     new: SheetReader<'_>,
     comparison: FormulaComparison<'_>,
 ) -> Vec<CellDiff> {
-    let FormulaComparison { moved, moved_in_place, by_text } = comparison;
+    let FormulaComparison { moved, is_back_in_time, moved_in_place, by_text } = comparison;
     let old_lookup = old.sheet.cell_lookup();
     let new_lookup = new.sheet.cell_lookup();
     let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
@@ -347,12 +377,18 @@ fn diff_cells(
         };
         let differs_otherwise = !before.has_value_of(&after) || before.format != after.format;
         let has_same_text = by_text && before.formula == after.formula;
+        let (old_formula, new_formula) = (old.formula(cell_id), new.formula(cell_id));
         let mut only_moved = |moved: &MovedLines| {
-            let (old, new) = (old.formula(cell_id), new.formula(cell_id));
-            old_formulas.only_moved(old, moved, new, &mut new_formulas)
+            if is_back_in_time {
+                return new_formulas.only_moved(new_formula, moved, old_formula, &mut old_formulas);
+            }
+            old_formulas.only_moved(old_formula, moved, new_formula, &mut new_formulas)
         };
-        let has_same_formula =
-            has_same_text || only_moved(moved) || moved_in_place.is_some_and(only_moved);
+        let has_same_formula = has_same_text
+            || (only_moved(moved) || moved_in_place.is_some_and(only_moved))
+                && !(by_text
+                    && old_formulas.lost_references(old_formula)
+                        != new_formulas.lost_references(new_formula));
         if differs_otherwise || !has_same_formula {
             cell_diffs.push(CellDiff { row, column, before, after });
         }

@@ -170,6 +170,16 @@ impl<'a> FormulaReader<'a> {
         }
     }
 
+    /// Returns the number of references that are displayed as `#REF!`.
+    pub(in crate::workbook) fn lost_references(
+        &mut self,
+        formula: Option<&StoredFormula>,
+    ) -> usize {
+        let tabs = self.tabs;
+        let template = formula.and_then(|formula| self.template(formula));
+        template.map_or(0, |template| lost_count(&template, tabs))
+    }
+
     /// Returns whether a formula of the state with the sheets `tabs` refers to a sheet that
     /// `newer_tabs` does not contain, or whether the first or last row or column of a reference is
     /// deleted by `moved`, the moves to the state with `newer_tabs`. If the deleted rows and columns
@@ -201,22 +211,27 @@ pub(in crate::workbook) fn lost_same_references(
     other: &Template,
     tabs: &Tabs,
 ) -> bool {
-    let is_lost = |reference: &Reference| {
-        let is_missing = match reference.sheet {
-            ReferenceSheet::Numbered(number) => tabs.name(number).is_none(),
-            ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
-        };
-        is_missing || reference.area == Area::Deleted
-    };
     let lost = Reference { sheet: ReferenceSheet::Own, area: Area::Deleted };
     let text_of_lost = |template: &Template| {
         let resolved = changed_template(template, |reference| {
-            if is_lost(reference) { lost.clone() } else { reference.clone() }
+            if is_lost(reference, tabs) { lost.clone() } else { reference.clone() }
         });
         text_of(&resolved, tabs)
     };
-    template.references_at(TEMPLATE_CELL).any(|reference| is_lost(&reference))
-        && text_of_lost(template) == text_of_lost(other)
+    lost_count(template, tabs) > 0 && text_of_lost(template) == text_of_lost(other)
+}
+
+fn lost_count(template: &Template, tabs: &Tabs) -> usize {
+    let references = template.references_at(TEMPLATE_CELL);
+    references.filter(|reference| is_lost(reference, tabs)).count()
+}
+
+fn is_lost(reference: &Reference, tabs: &Tabs) -> bool {
+    let is_missing = match reference.sheet {
+        ReferenceSheet::Numbered(number) => tabs.name(number).is_none(),
+        ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
+    };
+    is_missing || reference.area == Area::Deleted
 }
 
 fn loses_ends(reference: &Reference, sheet: SheetId, moved: &MovedLines) -> bool {

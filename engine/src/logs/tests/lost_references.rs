@@ -57,6 +57,49 @@ fn delete(first: u32, count: u32) -> Operation {
 }
 
 #[tokio::test]
+async fn a_formula_that_lost_a_reference_differs() {
+    let mut edited = EditedLog::new().await;
+    let texts = ["=A9*2", "=SUM(A8:A9)", "=A20"].map(str::to_owned);
+    edited.append(formulas((0..).zip(texts))).await;
+    let before = edited.tail;
+    let (deleted, _) = edited.append(delete(8, 1)).await;
+    // The other formulas only follow their cells.
+    for (from, to) in [(before, deleted), (deleted, before)] {
+        let diff = edited.logs.diff(log(), from, to).await.unwrap();
+        let [sheet] = diff.sheets.as_slice() else { panic!("{diff:?}") };
+        let [cell] = sheet.cells.as_slice() else { panic!("{diff:?}") };
+        let mut formulas = [&cell.before, &cell.after].map(|cell| cell.formula.clone().unwrap());
+        formulas.sort_unstable();
+        assert_eq!(formulas, ["=#REF!*2", "=A9*2"], "{from} {to}");
+        assert!(!diff.formulas_incomplete);
+    }
+    edited.undo(deleted).await;
+    assert_eq!(edited.logs.diff(log(), before, edited.tail).await.unwrap().sheets, []);
+}
+
+#[tokio::test]
+async fn the_revert_of_a_replaced_sheet_restores_references_of_other_sheets() {
+    let mut edited = super::sheet_order::Edited::three_sheets().await;
+    edited.append(formulas([(0, "=B!A2*2".to_owned())].into_iter())).await;
+    let sheet = SheetId(1);
+    let Operation::SetCells(cells) = set(1, "x") else { panic!() };
+    edited.append(Operation::SetCells(SetCells { sheet, ..cells })).await;
+    let complete = edited.tail;
+    let formula = async |edited: &super::sheet_order::Edited| {
+        let read = edited.logs.cells(log(), &everything(None)).await.unwrap();
+        read.cells[0].cell.formula.clone().unwrap()
+    };
+    edited.delete("B").await;
+    edited.add("B", None).await;
+    assert_eq!(formula(&edited).await, "=#REF!*2");
+    let diff = edited.logs.diff(log(), complete, edited.tail).await.unwrap();
+    assert!(diff.sheets.iter().any(|sheet| sheet.sheet == SheetId::FIRST), "{diff:?}");
+    edited.revert(Some(sheet), complete).await;
+    assert_eq!(formula(&edited).await, "=B!A2*2");
+    assert_eq!(edited.logs.diff(log(), complete, edited.tail).await.unwrap().sheets, []);
+}
+
+#[tokio::test]
 async fn a_limited_number_of_formulas_is_restored() {
     for (count, is_complete) in [(MAX_UNDO_FORMULAS, true), (MAX_UNDO_FORMULAS + 1, false)] {
         let mut log = EditedLog::new().await;
@@ -64,6 +107,9 @@ async fn a_limited_number_of_formulas_is_restored() {
         log.append(formulas((0..rows).map(|row| (row, "=$A$9000".to_owned())))).await;
         let (deletion, _) = log.append(delete(8_999, 1)).await;
         assert_eq!(log.formula("C1").await, "=#REF!");
+        let diff = log.logs.diff(super::log(), at(0, 1), deletion).await.unwrap();
+        assert_eq!(diff.sheets[0].cells.len(), MAX_UNDO_FORMULAS);
+        assert_eq!(diff.formulas_incomplete, !is_complete);
         let report = log.undo(deletion).await;
         assert_eq!(report.restored.formulas, u64::try_from(MAX_UNDO_FORMULAS).unwrap());
         assert_eq!(report.formulas_incomplete, !is_complete);

@@ -34,7 +34,8 @@ pub fn sheet_in_place(before: &Workbook, now: &Workbook, sheet: SheetId) -> Opti
 
 /// Returns the operations that, applied to `now`, make a sheet display the same as in `before`.
 /// There are none if it already does. If the sheet was deleted, it is restored from its import, if
-/// `deleted_sheets` contains it, or else its cells are copied.
+/// `deleted_sheets` contains it, or else its cells are copied. Formulas of other sheets then refer to
+/// it again.
 ///
 /// # Errors
 /// Returns [`PartFault::NotThen`] if `before` does not contain the sheet.
@@ -71,6 +72,9 @@ pub fn revert_sheet(
     if let Some(sheet_undo) = &sheet_undo {
         builder.restore_contents(sheet_undo);
         builder.restore_lost_references([sheet]);
+    } else if current_sheet != Some(sheet) {
+        // Formulas of all sheets have lost their references to the deleted sheet.
+        builder.restore_lost_references(before.sheets.keys().copied());
     }
     Ok(builder.finish())
 }
