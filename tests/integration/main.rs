@@ -58,6 +58,7 @@ mod lost_texts;
 mod moved_stacks;
 mod names;
 mod newcomer;
+mod newcomer_undo;
 mod offload_command;
 mod oidc;
 mod page;

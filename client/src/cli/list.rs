@@ -32,18 +32,26 @@ pub(super) async fn list_spreadsheets(
         && !output.json
         && !is_listed(current)
     {
-        let details = context.client()?.spreadsheet(current).details().await;
-        output.print_note(describe_unlisted(details.ok().as_ref()));
+        let current = context.client()?.spreadsheet(current);
+        let note = match current.details().await {
+            Ok(details) => describe_unlisted(&details),
+            Err(_) => describe_unshared(current.head_at_or_after(None).await.is_ok()).to_owned(),
+        };
+        output.print_note(note);
     }
     Ok(())
 }
 
-/// `current` is `None` if the spreadsheet cannot be read.
-fn describe_unlisted(current: Option<&DetailsReply>) -> String {
-    let Some(DetailsReply { name, status, .. }) = current else {
-        return "The current spreadsheet is not in the list, because you have no access to it."
-            .to_owned();
-    };
+fn describe_unshared(is_readable: bool) -> &'static str {
+    if is_readable {
+        "The current spreadsheet is not in the list, because you opened it with a link: it is not shared \
+         with your name."
+    } else {
+        "The current spreadsheet is not in the list, because you have no access to it."
+    }
+}
+
+fn describe_unlisted(DetailsReply { name, status, .. }: &DetailsReply) -> String {
     let name = escape(name);
     match status {
         SpreadsheetStatus::Active => {

@@ -2,7 +2,7 @@ use cellar_api::wire::{DiffReply, Head};
 use cellar_base::position::Position;
 use cellar_sheet::a1::{Range, Rectangle};
 use cellar_sheet::operation::{Operation, RejectionReason, Revert, SheetId, Span};
-use cellar_sheet::workbook::{CellDiff, SheetChange};
+use cellar_sheet::workbook::{AxisDiff, CellDiff, SheetChange, SheetDiff};
 
 use super::advice::Advised;
 use super::args;
@@ -17,7 +17,7 @@ use super::reversal::print_reversal;
 use super::undo::{EntryLookup, read_entry_at};
 use crate::editor::EditorError;
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
-use crate::text::escape;
+use crate::text::{escape, shell_quoted};
 
 /// Maximum number of cells that a dry run lists. `cellar diff` can list more.
 const MAX_LISTED_CELLS: u32 = 1_000;
@@ -49,7 +49,9 @@ pub(super) async fn revert_to_position(
         Ok(applied) => applied,
         Err(error) => {
             return match Refusal::of(&error) {
-                Some(Refusal::Nothing) => print_nothing_to_revert(output, &to, &part),
+                Some(Refusal::Nothing) => {
+                    print_nothing_to_revert(&editor, output, &to, &part).await
+                }
                 Some(Refusal::TooLarge) => Err(CliError::TooMuchToRevert { position }),
                 None => Err(error),
             };
@@ -93,7 +95,7 @@ async fn print_revertible(
     let mut diff = editor.spreadsheet.diff(to.position, newest).await?;
     part.limit(&mut diff);
     if is_empty(&diff) {
-        return print_nothing_to_revert(output, to, part);
+        return print_nothing_to_revert(editor, output, to, part).await;
     }
     let result = serde_json::json!({
         "reverted_to": null,
@@ -112,16 +114,19 @@ async fn print_revertible(
     Ok(())
 }
 
-/// Returns whether references of the formula became `#REF!`.
-fn has_lost_reference(cell: &CellDiff) -> bool {
-    let lost_count = |formula: &Option<String>| {
-        formula.as_deref().map_or(0, |formula| formula.matches("#REF!").count())
+/// Returns whether a formula that names the sheet has lost references.
+fn has_lost_reference(cell: &CellDiff, sheet_name: &str) -> bool {
+    let (Some(before), Some(after)) = (&cell.before.formula, &cell.after.formula) else {
+        return false;
     };
-    cell.before.formula.is_some()
-        && lost_count(&cell.before.formula) < lost_count(&cell.after.formula)
+    let lost_count = |formula: &str| formula.matches("#REF!").count();
+    let (formula, name) = (before.to_lowercase(), sheet_name.replace('\'', "''").to_lowercase());
+    let names_sheet = [format!("{name}!"), format!("{name}'!")];
+    lost_count(before) < lost_count(after) && names_sheet.iter().any(|name| formula.contains(name))
 }
 
 /// The part of the spreadsheet to revert.
+#[derive(Clone)]
 struct RevertedPart {
     revert: Revert,
     /// The sheet that has the name of the reverted one now, if that was deleted or replaced since.
@@ -188,13 +193,14 @@ impl RevertedPart {
         diff.order = None;
         // A diff lists a replaced sheet under the number of its replacement.
         let is_reverted = |number| number == sheet || Some(number) == self.replacement;
-        let is_recovered = self.rectangle.is_none() && self.replacement != Some(sheet);
+        let is_whole_sheet = self.rectangle.is_none();
+        let sheet_name = self.sheet_name.as_deref().unwrap_or_default();
         diff.sheets.retain_mut(|changed| {
             if is_reverted(changed.sheet) {
                 return true;
             }
-            // Formulas of other sheets refer to the recovered sheet again.
-            changed.cells.retain(|cell| is_recovered && has_lost_reference(cell));
+            // A revert of the sheet also restores references of other formulas to it.
+            changed.cells.retain(|cell| is_whole_sheet && has_lost_reference(cell, sheet_name));
             changed.deleted_cells.clear();
             (changed.rows, changed.columns) = Default::default();
             changed.formats_changed = false;
@@ -208,6 +214,28 @@ impl RevertedPart {
             (changed.rows, changed.columns) = Default::default();
         }
         diff.sheets.retain(|changed| !changed.cells.is_empty() || changed.formats_changed);
+    }
+
+    /// Returns which lines of the sheet were deleted since, or `None` if none were.
+    async fn deleted_lines(
+        &self,
+        editor: &CommandEditor,
+        position: Position,
+    ) -> Result<Option<&'static str>, CliError> {
+        let newest = editor.spreadsheet.head_at_or_after(Some(position)).await?.head;
+        let mut diff = editor.spreadsheet.diff(position, newest).await?;
+        Self { rectangle: None, ..self.clone() }.limit(&mut diff);
+        let has_deleted = |axis: fn(&SheetDiff) -> &AxisDiff| {
+            diff.sheets.iter().any(|sheet| !axis(sheet).deleted.is_empty())
+        };
+        let (rows, columns) =
+            (has_deleted(|sheet| &sheet.rows), has_deleted(|sheet| &sheet.columns));
+        Ok(match (rows, columns) {
+            (true, true) => Some("rows and columns"),
+            (true, false) => Some("rows"),
+            (false, true) => Some("columns"),
+            (false, false) => None,
+        })
     }
 
     /// Returns an empty text for the whole spreadsheet.
@@ -247,7 +275,8 @@ impl Refusal {
     }
 }
 
-fn print_nothing_to_revert(
+async fn print_nothing_to_revert(
+    editor: &CommandEditor,
     output: &Output,
     to: &FoundPosition,
     part: &RevertedPart,
@@ -265,7 +294,23 @@ fn print_nothing_to_revert(
     } else {
         format!("{name} does not differ from {position}")
     };
-    output.print_line(format!("nothing to revert: {difference}"))?;
+    let deleted_lines = match part.rectangle {
+        None => None,
+        Some(_) => part.deleted_lines(editor, position).await?,
+    };
+    let Some(deleted_lines) = deleted_lines else {
+        output.print_line(format!("nothing to revert: {difference}"))?;
+        return Ok(());
+    };
+    output.print_line(format!(
+        "nothing to revert: {difference}, except for deleted {deleted_lines}"
+    ))?;
+    let sheet = part.sheet_name.as_deref().unwrap_or_default();
+    output.print_note(format!(
+        "A revert of a range does not bring deleted {deleted_lines} back. Revert the sheet instead: \
+         cellar revert --to {position} --sheet {}",
+        shell_quoted(sheet)
+    ));
     Ok(())
 }
 

@@ -29,8 +29,8 @@ pub(super) async fn set_cells(
     args: args::Set,
 ) -> Result<(), CliError> {
     let ParsedPairs { edits, sheets } = parse_pairs(&args.pairs, args.text)?;
-    check_no_duplicates(&edits)?;
     let sheet_name = find_common_sheet(args.sheet.as_deref(), &sheets)?;
+    check_no_duplicates(&edits)?;
     let editor = CommandEditor::open(context)?;
     let (sheet, names) = editor.sheet_and_names(output, sheet_name.as_deref()).await?;
     let operation_texts = if args.text { Vec::new() } else { texts_like_numbers(&edits) };

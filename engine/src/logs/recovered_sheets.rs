@@ -16,10 +16,19 @@ pub(super) struct SheetRecoveries {
     deletions: Vec<SheetDeletion>,
     /// The oldest deletions are forgotten if all together are larger than `MAX_REPLAY_BYTES`.
     deletions_bytes: usize,
-    /// The number that each recovered sheet had before its deletion.
-    earlier_numbers: BTreeMap<SheetId, SheetId>,
+    recovered: BTreeMap<SheetId, RecoveredSheet>,
     /// Recoveries of the last visited entry, which the workbook does not contain yet.
     pending: Vec<Recovery>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RecoveredSheet {
+    /// The number that the sheet had before its deletion.
+    earlier_number: SheetId,
+    /// Position of the undo or revert.
+    pub(super) position: Position,
+    /// Whether the sheet was recovered from its import, without any edits of the import.
+    pub(super) is_unedited_import: bool,
 }
 
 #[derive(Debug)]
@@ -30,11 +39,13 @@ struct SheetDeletion {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Recovery {
+    position: Position,
     /// The undo or revert.
     authored: Operation,
     new_number: SheetId,
     /// The name of the sheet in the recovered state.
     name: String,
+    is_unedited_import: bool,
 }
 
 impl SheetRecoveries {
@@ -54,7 +65,7 @@ impl SheetRecoveries {
                     self.add_deletion(SheetDeletion { position: entry.position, sheet });
                 }
             }
-            self.pending.extend(recoveries_in(mutation));
+            self.pending.extend(recoveries_in(entry.position, mutation));
         }
     }
 
@@ -63,8 +74,10 @@ impl SheetRecoveries {
         for recovery in std::mem::take(&mut self.pending) {
             if let Some(deletion) = self.find_deletion(workbook, &recovery) {
                 workbook.continue_sheet(recovery.new_number, &deletion.sheet);
-                let number = deletion.sheet.number();
-                self.earlier_numbers.insert(recovery.new_number, number);
+                let Recovery { position, new_number, is_unedited_import, .. } = recovery;
+                let earlier_number = deletion.sheet.number();
+                let sheet = RecoveredSheet { earlier_number, position, is_unedited_import };
+                self.recovered.insert(new_number, sheet);
             }
         }
     }
@@ -76,12 +89,28 @@ impl SheetRecoveries {
         let mut newest_first: Vec<SheetId> = now.tabs().order().to_vec();
         newest_first.sort_unstable_by(|one, other| other.cmp(one));
         for sheet in newest_first {
-            let earlier = |number: &SheetId| self.earlier_numbers.get(number).copied();
-            for number in std::iter::successors(earlier(&sheet), earlier) {
+            for number in self.numbers_of(sheet).skip(1) {
                 numbers.entry(number).or_insert(sheet);
             }
         }
         numbers
+    }
+
+    /// Returns the number of a sheet and all numbers that it had before.
+    pub(super) fn numbers_of(&self, sheet: SheetId) -> impl Iterator<Item = SheetId> {
+        let earlier = |number: &SheetId| Some(self.recovered.get(number)?.earlier_number);
+        std::iter::successors(Some(sheet), earlier)
+    }
+
+    /// Returns the name of a sheet and the position at which it was deleted.
+    pub(super) fn deletion_of(&self, number: SheetId) -> Option<(&str, Position)> {
+        let deletion = self.deletions.iter().rfind(|deletion| deletion.sheet.number() == number)?;
+        Some((deletion.sheet.name(), deletion.position))
+    }
+
+    /// Returns how the sheet with this number was recovered, or `None` if it was not.
+    pub(super) fn recovered(&self, number: SheetId) -> Option<RecoveredSheet> {
+        self.recovered.get(&number).copied()
     }
 
     fn add_deletion(&mut self, deletion: SheetDeletion) {
@@ -112,7 +141,7 @@ impl SheetRecoveries {
 
 /// Returns the sheets that an undo or revert added. A sheet that it recovered from an import replaces a
 /// blank one.
-fn recoveries_in(mutation: &Mutation) -> Vec<Recovery> {
+fn recoveries_in(position: Position, mutation: &Mutation) -> Vec<Recovery> {
     let authored = &mutation.authored;
     if !matches!(authored, Operation::Undo(_) | Operation::Revert(_)) {
         return Vec::new();
@@ -125,10 +154,17 @@ fn recoveries_in(mutation: &Mutation) -> Vec<Recovery> {
                 recoveries.retain(|recovery| Some(recovery.new_number) != import.replaces);
                 (import.sheet, &import.name)
             }
-            _ => continue,
+            Operation::RenameSheet(_) => continue,
+            edit => {
+                for recovery in &mut recoveries {
+                    recovery.is_unedited_import &= edit.sheet() != Some(recovery.new_number);
+                }
+                continue;
+            }
         };
         let (authored, name) = (authored.clone(), name.clone());
-        recoveries.push(Recovery { authored, new_number, name });
+        let is_unedited_import = matches!(operation, Operation::ImportSheet(_));
+        recoveries.push(Recovery { position, authored, new_number, name, is_unedited_import });
     }
     recoveries
 }

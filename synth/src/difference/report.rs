@@ -68,7 +68,8 @@ impl<'a> Report<'a> {
     pub(crate) fn with_templates(mut self, old: &'a OldTemplate, new: &'a Document) -> Self {
         let old_document = old.document.as_ref().filter(|_| !self.difference.is_empty());
         self.templates = old_document.map(|old_document| (old_document, new));
-        self.cost = old_document.and_then(|old_document| CostMovement::between(old_document, new));
+        let with_cost = old_document.filter(|document| document.resources().next().is_some());
+        self.cost = with_cost.and_then(|old_document| CostMovement::between(old_document, new));
         self
     }
 

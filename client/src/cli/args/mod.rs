@@ -77,7 +77,7 @@ use crate::cli::error::CliError;
 use crate::cli::help::{Group, group_commands};
 use crate::cli::reference::SpreadsheetReference;
 use crate::cli::resolve::{ARCHIVED_FIRST, DELETED_FIRST, SearchOrder, USABLE_FIRST};
-use crate::text::escape;
+use crate::text::shell_quoted;
 use axis::{COLUMN_WORDS, ROW_WORDS};
 
 /// Create, read, edit and share spreadsheets in Cellar
@@ -323,7 +323,7 @@ impl Command {
                 format!(
                     "`cellar {command}` takes the spreadsheet only from -s; nothing was changed"
                 ),
-                format!("run: cellar {command} -s {}", quoted_for_shell(name)),
+                format!("run: cellar {command} -s {}", shell_quoted(name)),
             )),
         }
     }
@@ -365,12 +365,6 @@ impl Command {
             _ => USABLE_FIRST,
         }
     }
-}
-
-fn quoted_for_shell(name: &str) -> String {
-    let name = escape(name);
-    let is_plain = name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter));
-    if is_plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use cellar_sheet::a1::column_name;
 use serde_json::{Value, json};
 
 use crate::import::{ColumnKind, ColumnTyping, Survey, TypeChoice};
-use crate::text::escape;
 
 const MAX_GROUPS: usize = 8;
 
@@ -84,18 +83,6 @@ fn letters(column: usize) -> String {
     column_name(u32::try_from(column).unwrap_or(u32::MAX))
 }
 
-pub(super) fn shell_quoted(name: &str) -> String {
-    let escaped_name = escape(name);
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    let is_safe_unquoted = !escaped_name.is_empty()
-        && escaped_name.bytes().all(is_plain)
-        && !escaped_name.starts_with('-');
-    if is_safe_unquoted {
-        return escaped_name;
-    }
-    format!("'{}'", escaped_name.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,14 +116,5 @@ mod tests {
         let survey = survey(kinds.iter().cycle().take(10_000).cloned().collect());
         let line = describe_types(Some(&survey)).unwrap();
         assert!(line.ends_with("H numbers, …"), "{line}");
-    }
-
-    #[test]
-    fn quotes_names_only_if_necessary() {
-        for (name, expected) in
-            [("Costs", "Costs"), ("My costs", "'My costs'"), ("it's", "'it'\\''s'"), ("-x", "'-x'")]
-        {
-            assert_eq!(shell_quoted(name), expected);
-        }
     }
 }

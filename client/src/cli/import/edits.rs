@@ -15,6 +15,7 @@ use crate::cli::error::CliError;
 use crate::cli::output::{Output, count, grouped};
 use crate::cli::resolve::NamedSpreadsheet;
 use crate::import::edits::{EditsProgress, Imported, JournalKey, Plan, Target, import_edits};
+use crate::text::shell_quoted;
 
 /// How often to print a progress line if stderr is not a terminal, as a percentage of the cells.
 const PRINT_EVERY_PERCENT: usize = 10;
@@ -58,7 +59,7 @@ pub(super) async fn import_into_sheet(
     let summary_line = summary(&args.file, &plan, &target);
     let destination = context.destination(named_target.clone())?;
     print_import(output, &plan, &imported, hint.as_deref(), &summary_line, &destination)?;
-    let quoted_name = columns::shell_quoted(sheet_name);
+    let quoted_name = shell_quoted(sheet_name);
     output.print_note(format!("Next: cellar get -s {into} --sheet {quoted_name}"));
     destination.print(*output);
     Ok(())

@@ -22,7 +22,7 @@ use crate::import::sheets::{
     self, FileSummary, Imported, ImportedSheet, JournalKey, ProgressMonitor, Target, UploadProgress,
 };
 use crate::import::{FileFormat, ImportError, ReadOptions, detect_format, name_of_file};
-use crate::text::escape;
+use crate::text::{escape, shell_quoted};
 
 const PROGRESS_INTERVAL_MS: u64 = 100;
 /// Used if stderr is not a terminal.
@@ -341,7 +341,7 @@ fn print_notes(output: &Output, file: &FileSummary, options: &ReadOptions, hint:
 fn next_command_note(imported: &Imported, into: Option<LogId>) -> String {
     match (into, imported.sheets.first()) {
         (Some(into), Some(sheet)) => {
-            format!("Next: cellar get -s {into} --sheet {}", columns::shell_quoted(&sheet.name))
+            format!("Next: cellar get -s {into} --sheet {}", shell_quoted(&sheet.name))
         }
         _ => "Next: cellar get".to_owned(),
     }

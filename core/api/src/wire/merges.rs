@@ -103,7 +103,7 @@ pub struct MergedEditView {
     /// the fork was created.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflict_count: u64,
-    /// The first of these cells, at most 10. Row and column are those before the edit.
+    /// The first of these cells, at most 10. Row and column are those before the merge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<CellInConflict>,
     /// Why the edit was rejected.

@@ -23,7 +23,7 @@ pub struct Conflicts {
     /// Total number of cells in conflict.
     pub count: u64,
     /// The first cells in conflict, up to the requested maximum. The rows and columns are those
-    /// before the edit.
+    /// before the merge.
     pub cells: Vec<(SheetId, CellName)>,
 }
 
@@ -103,8 +103,8 @@ impl OtherChanges {
             match operation {
                 Operation::SetCells(set) => {
                     let in_conflict =
-                        set.cells.iter().filter(|edit| self.is_changed_otherwise(set.sheet, edit));
-                    found.extend(in_conflict.map(|edit| (set.sheet, (edit.row, edit.column))));
+                        set.cells.iter().filter_map(|edit| self.changed_otherwise(set.sheet, edit));
+                    found.extend(in_conflict.map(|cell| (set.sheet, cell)));
                 }
                 Operation::ClearRange(clear) => {
                     self.find_changed(clear.sheet, &mut found, |row, column| {
@@ -141,24 +141,23 @@ impl OtherChanges {
         Conflicts { count, cells: cells.collect() }
     }
 
-    /// Returns whether others have cleared the cell or given it different contents.
-    fn is_changed_otherwise(&self, sheet: SheetId, edit: &CellEdit) -> bool {
+    /// Returns the row and column before the merge if others have cleared the cell or given it
+    /// different contents.
+    fn changed_otherwise(&self, sheet: SheetId, edit: &CellEdit) -> Option<(u32, u32)> {
         let (row, column) = match self.back.get(&sheet) {
             None => (edit.row, edit.column),
-            Some(back) => match (back.rows.get(edit.row), back.columns.get(edit.column)) {
-                (Some(row), Some(column)) => (row, column),
-                _ => return false,
-            },
+            Some(back) => back.rows.get(edit.row).zip(back.columns.get(edit.column))?,
         };
         let is_cleared = self.cleared.iter().any(|(cleared_sheet, rows, columns)| {
             *cleared_sheet == sheet && rows.contains(row) && columns.contains(column)
         });
         let other = self.cells.get(&sheet).and_then(|cells| cells.get(&(row, column)));
-        is_cleared || other.is_some_and(|other| !has_equal_contents(edit, other))
+        let is_changed = is_cleared || other.is_some_and(|other| !has_equal_contents(edit, other));
+        is_changed.then_some((row, column))
     }
 
-    /// Adds to `found` the cells that others have changed and for which `is_affected` returns
-    /// `true`. Ranges that others cleared are ignored, because they contain nothing that a merge
+    /// Adds to `found` the cells that others have changed, with their rows and columns before the
+    /// merge, and for whose rows and columns now `is_affected` returns `true`. Ranges that others cleared are ignored, because they contain nothing that a merge
     /// could delete.
     fn find_changed(
         &self,
@@ -169,15 +168,13 @@ impl OtherChanges {
         let Some(cells) = self.cells.get(&sheet) else { return };
         let forward =
             self.back.get(&sheet).map(|back| (back.rows.reversed(), back.columns.reversed()));
-        for (row, column) in cells.keys() {
+        for cell in cells.keys() {
             let now = match &forward {
-                None => Some((*row, *column)),
-                Some((rows, columns)) => rows.get(*row).zip(columns.get(*column)),
+                None => Some(*cell),
+                Some((rows, columns)) => rows.get(cell.0).zip(columns.get(cell.1)),
             };
-            if let Some((row, column)) = now
-                && is_affected(row, column)
-            {
-                found.insert((sheet, (row, column)));
+            if now.is_some_and(|(row, column)| is_affected(row, column)) {
+                found.insert((sheet, *cell));
             }
         }
     }

@@ -119,8 +119,7 @@ impl Workbook {
             }
             ReferenceSheet::Own | ReferenceSheet::Unknown(_) => reference.clone(),
         };
-        let mut resolved = self.clone();
-        resolved.resolve_formulas();
+        let resolved = self.clone().unrelated_state(state);
         let map_sheet = |(sheet, mut contents): (SheetId, Sheet)| {
             contents.map_references(renumbered);
             (number_of(sheet), contents)
@@ -133,8 +132,17 @@ impl Workbook {
             sheets: resolved.sheets.into_iter().map(map_sheet).collect(),
             tabs: Tabs::from_parts(names, self.tabs.used().clone()),
             names: self.names.map_references(renumbered),
-            moves: Moves::unrelated(state),
             ..resolved
         }
+    }
+
+    /// Returns this state without its moves, which all formulas have followed. How rows moved to a state
+    /// with another number follows from the ids of the rows.
+    pub(super) fn unrelated_state(mut self, state: usize) -> Self {
+        self.resolve_formulas();
+        for sheet in self.sheets.values_mut() {
+            sheet.map_references(Reference::clone);
+        }
+        Self { moves: Moves::unrelated(state), ..self }
     }
 }

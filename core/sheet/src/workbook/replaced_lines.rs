@@ -54,6 +54,15 @@ impl Workbook {
         Cow::Owned(workbook)
     }
 
+    /// Like [`Workbook::with_replaced_ids`], for a state that a revert changes back: how rows and columns
+    /// moved since `earlier` follows from their ids.
+    pub(super) fn with_kept_lines(&self, earlier: &Self) -> Cow<'_, Self> {
+        match self.with_replaced_ids(earlier) {
+            Cow::Borrowed(unchanged) => Cow::Borrowed(unchanged),
+            Cow::Owned(workbook) => Cow::Owned(workbook.unrelated_state(1)),
+        }
+    }
+
     /// Returns how rows and columns have moved to a later state, if replaced rows and columns count as
     /// kept.
     pub(super) fn moved_in_place_to(&self, later: &Self) -> MovedLines {

@@ -170,6 +170,20 @@ impl<'a> FormulaReader<'a> {
         }
     }
 
+    /// Returns whether a reference of the formula is on the sheet.
+    pub(in crate::workbook) fn refers_to(
+        &mut self,
+        formula: &StoredFormula,
+        sheet: SheetId,
+    ) -> bool {
+        let own_sheet = self.sheet;
+        let template = self.template(formula);
+        template.is_some_and(|template| {
+            let mut references = template.references_at(TEMPLATE_CELL);
+            references.any(|reference| reference.sheet_number(own_sheet) == Some(sheet))
+        })
+    }
+
     /// Returns the number of references that are displayed as `#REF!`.
     pub(in crate::workbook) fn lost_references(
         &mut self,

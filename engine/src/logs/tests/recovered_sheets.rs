@@ -62,19 +62,19 @@ impl Edited {
 
     /// Returns the position of the undo, or `None` if there was nothing to undo.
     async fn try_undo(&mut self, position: Position) -> Option<Position> {
+        self.undo_or_reject(position).await.ok()
+    }
+
+    async fn undo_or_reject(&mut self, position: Position) -> Result<Position, Rejection> {
         let undo = Operation::Undo(Undo { position });
         let request = mutation(1, self.next_id, self.tail, undo);
         let appended = self.logs.append(request).await.unwrap();
         (self.tail, self.next_id) = (appended.tail, self.next_id + 1);
-        let is_done = appended.results[0].rejection.is_none();
-        is_done.then_some(appended.tail)
+        appended.results[0].rejection.clone().map_or(Ok(appended.tail), Err)
     }
 
-    async fn refused_undo(&self, position: Position) -> Rejection {
-        let undo = Operation::Undo(Undo { position });
-        let request = mutation(1, self.next_id, self.tail, undo);
-        let refused = self.logs.append(request).await.unwrap();
-        refused.results[0].rejection.clone().unwrap()
+    async fn refused_undo(&mut self, position: Position) -> Rejection {
+        self.undo_or_reject(position).await.unwrap_err()
     }
 
     /// Returns the cells of the first column.
@@ -143,6 +143,22 @@ async fn a_later_edit_of_a_recovered_sheet_is_kept() {
     let rejection = edited.refused_undo(target).await;
     assert!(rejection.detail.ends_with("changed again since: 1 cell"), "{rejection:?}");
     assert_eq!(edited.column("B").await, cells([(0, "theirs")]));
+}
+
+#[tokio::test]
+async fn an_undo_in_a_deleted_sheet_names_the_deletion() {
+    let mut edited = Edited::three_sheets().await;
+    let target = edited.set("B", 0, "a").await;
+    let deleted = edited.delete("B").await;
+    let rejection = edited.refused_undo(target).await;
+    let expected = format!(
+        "the sheet `B`, which the entry at {target} changed, was deleted at {deleted}; undo {deleted} \
+         first, which recovers the sheet"
+    );
+    assert_eq!(rejection.detail, expected);
+    edited.undo(deleted).await;
+    edited.undo(target).await;
+    assert_eq!(edited.column("B").await, []);
 }
 
 #[tokio::test]

@@ -168,7 +168,7 @@ fn a_row_that_replaced_a_deleted_row_is_not_referred_to() {
 }
 
 #[test]
-fn a_revert_restores_references_of_the_reverted_sheets() {
+fn a_revert_restores_references_to_the_reverted_sheets() {
     let formulas = [set("A1", "=B50"), set("A2", "=Data!B50"), set_on(DATA, "A1", "=Sheet1!B50")];
     let before = new(&[vec![add("Data")], formulas.to_vec()].concat());
     // The deleted rows are beyond the used range.
@@ -179,11 +179,32 @@ fn a_revert_restores_references_of_the_reverted_sheets() {
     let of_sheet =
         |state: &Workbook| revert_sheet(&before, state, SheetId::FIRST, &no_imports()).unwrap();
     let reversal = of_sheet(&now);
-    assert_eq!(formula_counts(reversal.report), (1, 0));
+    assert_eq!(formula_counts(reversal.report), (2, 0));
     let back = apply_reversal(&reversal, &now);
     assert_eq!((formula(&back, "A1"), formula(&back, "A2")), ("=B50".into(), "=Data!#REF!".into()));
-    assert_eq!(formula_on(&back, DATA, "A1"), "=Sheet1!#REF!");
+    assert_eq!(formula_on(&back, DATA, "A1"), "=Sheet1!B50");
     assert_eq!(of_sheet(&back), Reversal::default());
+}
+
+#[test]
+fn a_revert_keeps_rows_that_an_undo_has_restored() {
+    let before = new(&[
+        add("Data"),
+        set_number(2),
+        set_on(DATA, "A1", "=Sheet1!A3"),
+        set_on(DATA, "A2", "=SUM(Sheet1!A1:A3)"),
+    ]);
+    let deleted = after(before.clone(), &[delete(SheetId::FIRST, 2, 1)]);
+    let undone = apply_undo(&before, &deleted, &deleted);
+    let now = after(undone, &[set_number(0)]);
+    let of_sheet = revert_sheet(&before, &now, SheetId::FIRST, &no_imports()).unwrap();
+    let (rows, columns) = (Spans::one(0, 9), Spans::one(0, 9));
+    let of_range = revert_range(&before, &now, SheetId::FIRST, &rows, &columns).unwrap();
+    for reversal in [revert(&before, &now, &no_imports()), of_sheet, of_range] {
+        assert_eq!(reversal.operations.len(), 1, "only A1 differs: {reversal:?}");
+        let back = apply_reversal(&reversal, &now);
+        assert_eq!(display_difference_by_name(&before, &back), None);
+    }
 }
 
 /// Formulas of the first sheet that refer to `Data`.

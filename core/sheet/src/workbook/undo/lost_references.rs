@@ -8,7 +8,9 @@ use super::cell_changes::cells_that_lost_references;
 use crate::operation::{CellEdit, SheetId};
 use crate::workbook::SheetReader;
 use crate::workbook::sheet::{CellId, CellLookup};
-use crate::workbook::stored_formula::{FormulaReader, lost_same_references, moved_template};
+use crate::workbook::stored_formula::{
+    FormulaReader, StoredFormula, lost_same_references, moved_template,
+};
 
 /// Formulas of one sheet that lost references.
 struct LostReferences<'a> {
@@ -37,12 +39,28 @@ enum FormulaChange {
 }
 
 impl<'a> UndoBuilder<'a> {
-    /// Restores the references that formulas on `sheets` have lost, unless the formula was changed
-    /// later. Must be called last, when all rows, columns and sheets are restored.
-    pub(super) fn restore_lost_references(&mut self, sheets: impl IntoIterator<Item = SheetId>) {
+    /// Restores the references that formulas have lost, unless the formula was changed later. Must be
+    /// called last, when all rows, columns and sheets are restored.
+    pub(super) fn restore_lost_references(&mut self) {
+        self.restore_lost_references_of(|_, _, _| true);
+    }
+
+    /// Like [`UndoBuilder::restore_lost_references`], for the formulas that referred to one sheet.
+    pub(super) fn restore_references_to(&mut self, sheet: SheetId) {
+        self.restore_lost_references_of(|own_sheet, formula, formulas| {
+            own_sheet == sheet || formulas.refers_to(formula, sheet)
+        });
+    }
+
+    /// `is_restored` selects formulas by their sheet and their content before the entry.
+    fn restore_lost_references_of(
+        &mut self,
+        is_restored: impl Fn(SheetId, &StoredFormula, &mut FormulaReader<'_>) -> bool,
+    ) {
         let operation_count = self.operations.len();
+        let sheets = self.before.sheets.keys();
         let lost: Vec<LostReferences<'a>> =
-            sheets.into_iter().filter_map(|sheet| self.lost_references(sheet)).collect();
+            sheets.filter_map(|sheet| self.lost_references(*sheet, &is_restored)).collect();
         if lost.is_empty() {
             return;
         }
@@ -56,9 +74,18 @@ impl<'a> UndoBuilder<'a> {
         self.formula_operations = self.operations.len().saturating_sub(operation_count);
     }
 
-    fn lost_references(&self, sheet: SheetId) -> Option<LostReferences<'a>> {
+    fn lost_references(
+        &self,
+        sheet: SheetId,
+        is_restored: impl Fn(SheetId, &StoredFormula, &mut FormulaReader<'_>) -> bool,
+    ) -> Option<LostReferences<'a>> {
         let (before, after) = (self.before.sheet(sheet)?, self.after.sheet(sheet)?);
-        let cells = cells_that_lost_references(before, after, &self.moved_by_entry);
+        let mut cells = cells_that_lost_references(before, after, &self.moved_by_entry);
+        let mut formulas = before.formulas();
+        cells.retain(|id| {
+            let formula = before.formula(*id);
+            formula.is_some_and(|formula| is_restored(sheet, formula, &mut formulas))
+        });
         if cells.is_empty() { None } else { Some(LostReferences { before, after, cells }) }
     }
 

@@ -99,7 +99,7 @@ pub fn undo_with_imports(
         builder.restore_contents(sheet_undo);
     }
     builder.restore_defined_names(before, after, now);
-    builder.restore_lost_references(before.sheets.keys().copied());
+    builder.restore_lost_references();
     builder.finish()
 }
 
@@ -107,6 +107,7 @@ pub fn undo_with_imports(
 /// `before`. There are none if both states already display the same.
 #[must_use]
 pub fn revert(before: &Workbook, now: &Workbook, deleted_sheets: &DeletedSheets) -> Reversal {
+    let now = &now.with_kept_lines(before);
     if before.displays_same(now) {
         return Reversal::default();
     }

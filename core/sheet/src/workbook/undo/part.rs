@@ -34,8 +34,8 @@ pub fn sheet_in_place(before: &Workbook, now: &Workbook, sheet: SheetId) -> Opti
 
 /// Returns the operations that, applied to `now`, make a sheet display the same as in `before`.
 /// There are none if it already does. If the sheet was deleted, it is restored from its import, if
-/// `deleted_sheets` contains it, or else its cells are copied. Formulas of other sheets then refer to
-/// it again.
+/// `deleted_sheets` contains it, or else its cells are copied. Formulas of other sheets refer to it
+/// and to its rows and columns again.
 ///
 /// # Errors
 /// Returns [`PartFault::NotThen`] if `before` does not contain the sheet.
@@ -48,6 +48,7 @@ pub fn revert_sheet(
     if before.sheet(sheet).is_none() {
         return Err(PartFault::NotThen);
     }
+    let now = &now.with_kept_lines(before);
     let current_sheet = sheet_in_place(before, now, sheet);
     if current_sheet.is_some_and(|current| is_as_before(before, now, sheet, current)) {
         return Ok(Reversal::default());
@@ -71,11 +72,8 @@ pub fn revert_sheet(
     builder.restore_contents_of_sheets();
     if let Some(sheet_undo) = &sheet_undo {
         builder.restore_contents(sheet_undo);
-        builder.restore_lost_references([sheet]);
-    } else if current_sheet != Some(sheet) {
-        // Formulas of all sheets have lost their references to the deleted sheet.
-        builder.restore_lost_references(before.sheets.keys().copied());
     }
+    builder.restore_references_to(sheet);
     Ok(builder.finish())
 }
 
@@ -95,6 +93,7 @@ pub fn revert_range(
     columns: &Spans,
 ) -> Result<Reversal, PartFault> {
     let old = before.sheet(sheet).ok_or(PartFault::NotThen)?;
+    let now = &now.with_kept_lines(before);
     let current_sheet = sheet_in_place(before, now, sheet).ok_or(PartFault::NotNow)?;
     let new = now.sheet(current_sheet).ok_or(PartFault::NotNow)?;
     let nothing_known = DeletedSheets::default();

@@ -1,6 +1,6 @@
 //! Undo and diff of imports, and of edits of imported sheets.
 
-use cellar_sheet::operation::{InsertBefore, RejectionReason, Revert, Undo};
+use cellar_sheet::operation::{AddSheet, DeleteSheet, InsertBefore, RejectionReason, Revert, Undo};
 use cellar_sheet::workbook::{ReversalCounts, ReversalReport, SheetChange, WorkbookDiff};
 
 use super::*;
@@ -160,6 +160,50 @@ async fn edits_are_redone_after_the_import_of_their_sheet() {
         assert_eq!(world.texts_of_only_sheet().await, expected, "{target}");
     }
     assert_eq!(world.diff(at(0, 3), at(0, 9)).await.sheets, []);
+}
+
+#[tokio::test]
+async fn an_import_that_was_undone_and_redone_is_undone_again() {
+    let (world, sheet) = World::imported().await;
+    let step = async |id: u64, operation: Operation| {
+        let base = at(0, u32::try_from(id).unwrap() - 1);
+        world.edit(id, base, operation).await.results[0].rejection.clone()
+    };
+    // Undone and redone twice, at 0.2 to 0.5.
+    for (id, target) in (2..).zip([1, 2, 1, 4]) {
+        assert_eq!(step(id, undo(at(0, target))).await, None, "{target}");
+    }
+    assert_eq!(world.texts_of_only_sheet().await, sheet.numbers());
+    let Operation::SetCells(edit) = set_number(0, 5.0) else { panic!() };
+    let number = world.another().workbook(log(), None, None).await.unwrap().workbook;
+    let number = number.tabs().order()[0];
+    let edit = Operation::SetCells(SetCells { sheet: number, ..edit });
+    assert_eq!(step(6, edit).await, None);
+    let refused = step(7, undo(at(0, 1))).await.unwrap();
+    for part in ["`Imported`", "changed since (1 cell)", "the newest at 0.6, then undo 0.1 again"] {
+        assert!(refused.detail.contains(part), "{}", refused.detail);
+    }
+    assert_eq!(step(8, undo(at(0, 6))).await, None);
+    assert_eq!(step(9, undo(at(0, 1))).await, None);
+    assert_eq!(world.sheet_names().await, ["Sheet1"]);
+    assert_eq!(world.texts_of_only_sheet().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_import_that_was_recovered_with_edits_is_not_undone() {
+    let (world, _) = World::imported().await;
+    world.edit(2, at(0, 1), set_number(0, 5.0)).await;
+    let added = AddSheet { sheet: SheetId(2), name: "Other".to_owned(), before: None };
+    world.edit(3, at(0, 2), Operation::AddSheet(added)).await;
+    world.edit(4, at(0, 3), Operation::DeleteSheet(DeleteSheet { sheet: SHEET })).await;
+    world.edit(5, at(0, 4), undo(at(0, 4))).await;
+    let refused = world.edit(6, at(0, 5), undo(at(0, 1))).await.results[0].rejection.clone();
+    let detail = refused.unwrap().detail;
+    assert!(detail.contains("changed since, so") && detail.contains("newest at 0.2"), "{detail}");
+    // The edit is undone in the recovered sheet. The import is then compared with its cells.
+    let undone = world.edit(7, at(0, 6), undo(at(0, 2))).await;
+    assert_eq!(undone.results[0].rejection, None);
+    assert_eq!(world.sheet_names().await, ["Imported", "Other"]);
 }
 
 #[tokio::test]

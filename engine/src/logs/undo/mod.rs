@@ -1,32 +1,31 @@
 //! Undo: computes the operations that reverse an entry.
 
+mod imports;
+mod reasons;
+
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
-use cellar_log::entry::{Entry, Mutation};
+use cellar_log::entry::Entry;
 use cellar_sheet::metadata::SheetPlaces;
-use cellar_sheet::operation::{ImportSheet, Operation, Rejection, RejectionReason, SheetId, Undo};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SheetId, Undo};
 use cellar_sheet::workbook::{
-    DeletedSheets, ImportedSheet, RestorableImports, ReversalCounts, ReversalReport, Workbook,
-    undo_with_imports,
+    DeletedSheets, ImportedSheet, ReversalReport, Workbook, undo_with_imports,
 };
 
+use self::imports::{ImportEdits, RunImports, imports_in, imports_now};
 use super::changes::ImportedCells;
 use super::committed::ReadUntil;
 use super::lost_references::{LostReferences, RestoringOperations};
 use super::recovered_sheets::SheetRecoveries;
 use super::resolve::Resolved;
-use super::reversals::{AppliedReversal, is_any_reversed, is_reversed, reversals_in};
+use super::reversals::{AppliedReversal, is_any_reversed, reversals_in};
 use super::sheet_places::TabStates;
 use super::workbook::Replay;
 use super::{LogError, Logs};
-
-/// Changes of imported sheets after the import. A sheet that displays what was imported is
-/// not included. The counts are zero if the changes are too many to be read.
-type ChangedImports = BTreeMap<SheetId, ReversalCounts>;
 
 pub(super) struct UndoStates {
     target: Position,
@@ -53,50 +52,6 @@ struct UndoneRun {
     after: Option<Workbook>,
     /// Sheets that the entries imported. The states do not contain their cells.
     imports: Vec<ImportedSheet>,
-}
-
-/// The newest edits of imported sheets, from oldest to newest. Undos are not included.
-#[derive(Default)]
-struct ImportEdits(VecDeque<(SheetId, Position)>);
-
-impl ImportEdits {
-    /// Errors name the newest edit that is in effect, which is almost always among so many.
-    const MAX_EDITS: usize = 64;
-
-    fn add(&mut self, runs: &[UndoneRun], entry: &Entry) {
-        let Some(edits) = entry.edits() else { return };
-        for mutation in &edits.mutations {
-            if matches!(mutation.authored, Operation::Undo(_)) {
-                continue;
-            }
-            let sheets = mutation.committed_operations().iter().filter_map(Operation::sheet);
-            for edited in sheets.map(|sheet| (sheet, entry.position)) {
-                let is_import = |import: &ImportedSheet| import.sheet == edited.0;
-                let is_imported = runs.iter().any(|run| run.imports.iter().any(is_import));
-                if is_imported && self.0.back() != Some(&edited) {
-                    self.0.push_back(edited);
-                }
-            }
-        }
-        while self.0.len() > Self::MAX_EDITS {
-            self.0.pop_front();
-        }
-    }
-
-    /// Returns the newest edit of a sheet that was not undone or reverted.
-    fn newest_in_effect(&self, sheet: SheetId, reversals: &[AppliedReversal]) -> Option<Position> {
-        let newest_first = self.0.iter().rev().filter(|(edited, _)| *edited == sheet);
-        newest_first.map(|(_, position)| *position).find(|edit| !is_reversed(reversals, *edit))
-    }
-}
-
-/// The imports that the undo of one run depends on.
-#[derive(Default)]
-struct RunImports {
-    /// Sheets that the run imported and that were changed since.
-    changed: ChangedImports,
-    /// Imports of the sheets that the run deleted.
-    restorable: RestorableImports,
 }
 
 impl UndoStates {
@@ -128,7 +83,7 @@ impl UndoStates {
         for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
             let (before, after) = self.states_of(run);
             let RunImports { changed, restorable } = of_run;
-            let imports = imports_now(run, &now, &changed);
+            let imports = imports_now(self.imports_of(run), &now, &changed);
             let deleted_sheets = DeletedSheets { imports: restorable, places: places.take() };
             let reversal = undo_with_imports(&before, &after, &now, &imports, &deleted_sheets);
             for operation in &reversal.operations {
@@ -150,13 +105,24 @@ impl UndoStates {
         operations.resolve(head, authored, report, self.lost_references)
     }
 
+    /// Returns the imports of a run, with the numbers that deleted sheets have now.
+    fn imports_of(&self, run: &UndoneRun) -> Vec<ImportedSheet> {
+        let numbers = self.recoveries.numbers_now(&self.latest.workbook);
+        let number_now = |sheet: SheetId| numbers.get(&sheet).copied().unwrap_or(sheet);
+        let renumbered = |import: &ImportedSheet| ImportedSheet {
+            sheet: number_now(import.sheet),
+            replaces: import.replaces.map(number_now),
+            ..*import
+        };
+        run.imports.iter().map(renumbered).collect()
+    }
+
     /// Returns the states before and after the entries of a run, with the numbers that deleted sheets
-    /// have now. Imports are undone as a whole, and only if the imported sheet was not recovered.
+    /// have now.
     fn states_of<'a>(&'a self, run: &'a UndoneRun) -> (Cow<'a, Workbook>, Cow<'a, Workbook>) {
         let now = &self.latest.workbook;
         let after = run.after.as_ref().unwrap_or(now);
-        let mut numbers = self.recoveries.numbers_now(now);
-        numbers.retain(|sheet, _| run.imports.iter().all(|import| import.sheet != *sheet));
+        let numbers = self.recoveries.numbers_now(now);
         if numbers.is_empty() {
             return (Cow::Borrowed(&run.before), Cow::Borrowed(after));
         }
@@ -167,72 +133,6 @@ impl UndoStates {
 
     fn exists_now(&self, import: &ImportedSheet) -> bool {
         self.latest.workbook.sheet(import.sheet).is_some()
-    }
-
-    fn describe_blocking_import(
-        &self,
-        imports: &[ImportedSheet],
-        changed_imports: &ChangedImports,
-    ) -> Option<String> {
-        let blocks_undo = |import: &&ImportedSheet| {
-            !import.is_intact && (self.exists_now(import) || import.replaces.is_some())
-        };
-        let import = imports.iter().find(blocks_undo)?;
-        Some(self.describe_block(import, changed_imports.get(&import.sheet)))
-    }
-
-    fn reason_for_nothing(&self, block: Option<String>, report: &ReversalReport) -> Rejection {
-        let target = self.target;
-        if let Some(detail) = block {
-            return Rejection::new(RejectionReason::ChangedSince, detail);
-        }
-        let mut imports = self.runs.iter().flat_map(|run| &run.imports);
-        let is_import_gone = imports.any(|import| !self.exists_now(import));
-        let detail = if report.left.is_zero() {
-            format!("the entry at {target} has no effects that can be undone")
-        } else if is_import_gone {
-            format!(
-                "the sheet that the entry at {target} imported was deleted since, so nothing is left to undo"
-            )
-        } else {
-            format!(
-                "all that the entry at {target} changed was changed again since: {}",
-                report.left
-            )
-        };
-        Rejection::new(RejectionReason::NothingToUndo, detail)
-    }
-
-    fn describe_block(&self, import: &ImportedSheet, changes: Option<&ReversalCounts>) -> String {
-        let target = self.target;
-        let Some(name) = self.latest.workbook.tabs().name(import.sheet) else {
-            return format!(
-                "the sheet that was imported at {target} was deleted or replaced since, so the \
-                 import cannot be undone as a whole; revert to an earlier position instead"
-            );
-        };
-        let changed = match changes {
-            Some(counts) if !counts.is_zero() => format!("changed since ({counts})"),
-            _ => "changed since".to_owned(),
-        };
-        format!(
-            "sheet `{name}`, which was imported at {target}, was {changed}, so the import cannot be \
-             undone as a whole. {}",
-            self.describe_way_out(import)
-        )
-    }
-
-    fn describe_way_out(&self, import: &ImportedSheet) -> String {
-        let target = self.target;
-        let newest = self.import_edits.newest_in_effect(import.sheet, &self.reversals);
-        let newest = newest.map(|edit| format!(", the newest at {edit}")).unwrap_or_default();
-        let deletion = match import.replaces {
-            Some(_) => {
-                "or delete the sheet instead, which does not recover the sheet that it replaced"
-            }
-            None => "or delete the sheet instead, which alone removes the import",
-        };
-        format!("First undo the later edits{newest}, then undo {target} again; {deletion}")
     }
 }
 
@@ -261,19 +161,6 @@ fn visit_entry(
     {
         run.after = Some(workbook.clone());
     }
-}
-
-fn imports_now(
-    run: &UndoneRun,
-    now: &Workbook,
-    changed_imports: &ChangedImports,
-) -> Vec<ImportedSheet> {
-    let with_state = |import: &ImportedSheet| {
-        let is_changed = changed_imports.contains_key(&import.sheet);
-        let exists = now.sheet(import.sheet).is_some();
-        ImportedSheet { is_intact: exists && !is_changed, ..*import }
-    };
-    run.imports.iter().map(with_state).collect()
 }
 
 /// The entries that an undo reverses.
@@ -377,7 +264,7 @@ impl Logs {
             visit_entry(entries, runs, workbook, entry);
             reversals.extend(reversals_in(entry));
             if !entries.contains(&entry.position) {
-                import_edits.add(runs, entry);
+                import_edits.add(runs, recoveries, entry);
             }
         })
         .await?;
@@ -408,74 +295,4 @@ impl Logs {
         };
         self.sheet_places(log_id, oldest.first, head, tabs).await
     }
-
-    /// Returns the imports of the sheets that the entries of a run deleted.
-    async fn imports_deleted_by(
-        &self,
-        log_id: LogId,
-        states: &UndoStates,
-        run: &UndoneRun,
-    ) -> Result<RestorableImports, LogError> {
-        let after = run.after.as_ref().unwrap_or(&states.latest.workbook);
-        match self.position_before(log_id, run.first).await? {
-            Some(position) => self.restorable_imports(log_id, position, &run.before, after).await,
-            None => Ok(RestorableImports::new()),
-        }
-    }
-
-    /// A replay does not contain the cells of imported sheets. The changes of these sheets are
-    /// therefore read from the cells that were touched after the import.
-    async fn changed_imports(
-        &self,
-        log_id: LogId,
-        states: &UndoStates,
-        run: &UndoneRun,
-        head: Position,
-    ) -> Result<ChangedImports, LogError> {
-        let existing = run.imports.iter().filter(|import| states.exists_now(import));
-        let sheets: Vec<SheetId> = existing.map(|import| import.sheet).collect();
-        // If others edited the spreadsheet during a merge, later edits of the merge count as changes.
-        let is_alone = states.runs.len() == 1;
-        let last = states.entries.last().copied().filter(|_| is_alone).unwrap_or(run.first);
-        if sheets.is_empty() || head <= last {
-            return Ok(ChangedImports::new());
-        }
-        match self.changes_in_sheets(log_id, last, head, &sheets).await {
-            Err(LogError::TooLarge(_)) => {
-                Ok(sheets.into_iter().map(|sheet| (sheet, ReversalCounts::default())).collect())
-            }
-            changes => changes,
-        }
-    }
-
-    async fn changes_in_sheets(
-        &self,
-        log_id: LogId,
-        from: Position,
-        to: Position,
-        sheets: &[SheetId],
-    ) -> Result<ChangedImports, LogError> {
-        let changes = self.read_changes_with(log_id, from, to, ImportedCells::Omit).await?;
-        let state_after = changes.state_after()?;
-        let changed = sheets.iter().filter_map(|sheet| {
-            Some((*sheet, changes.before.changes_in_sheet(&state_after, *sheet)?))
-        });
-        Ok(changed.collect())
-    }
-}
-
-fn imports_in(entry: &Entry) -> Vec<ImportedSheet> {
-    let Some(edits) = entry.edits() else { return Vec::new() };
-    let operations = edits.mutations.iter().flat_map(Mutation::committed_operations);
-    operations
-        .filter_map(|operation| match operation {
-            Operation::ImportSheet(import) => Some(imported_sheet(import)),
-            _ => None,
-        })
-        .collect()
-}
-
-fn imported_sheet(import: &ImportSheet) -> ImportedSheet {
-    let ImportSheet { sheet, replaces, cells, .. } = import;
-    ImportedSheet { sheet: *sheet, replaces: *replaces, cells: *cells, is_intact: true }
 }

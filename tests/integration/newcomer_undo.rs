@@ -1,0 +1,119 @@
+//! Undos, reverts and merges of a person who has never used `cellar`.
+
+use crate::journey::{Project, Run};
+
+fn done(project: &Project, arguments: &[&str]) -> Run {
+    let run = project.cellar(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
+    run
+}
+
+fn run_all(project: &Project, commands: &[&str]) {
+    for command in commands {
+        done(project, &command.split(' ').collect::<Vec<_>>());
+    }
+}
+
+/// Returns the formulas and values that `get` prints, without the frame of the table.
+fn formulas(project: &Project, range: &str) -> String {
+    let table = done(project, &["get", range, "--formulas", "--json"]).stdout;
+    let table: serde_json::Value = serde_json::from_str(&table).unwrap();
+    table["cells"].to_string()
+}
+
+fn project_with(spreadsheet: &str) -> Project {
+    let project = Project::new();
+    project.deploy();
+    done(&project, &["create", spreadsheet]);
+    project
+}
+
+#[test]
+fn everything_is_undone_and_redone_in_a_sheet_that_comes_back() {
+    let project = project_with("redo");
+    run_all(&project, &["sheets add T", "set T!A1 1", "undo", "undo", "undo 0.4", "undo 0.3"]);
+    assert!(done(&project, &["get", "T!A1"]).stdout.contains('1'));
+    std::fs::write(project.path("costs.csv"), "name,n\nalpha,5\n").unwrap();
+    run_all(&project, &["import costs.csv --name costs", "set A2 gamma", "undo", "undo"]);
+    // The sheet of the edit is not there yet.
+    let refused = project.cellar(&["undo", "0.3"]);
+    assert!(refused.code == 1 && refused.stderr.contains("was deleted at 0.4"), "{refused:?}");
+    let newest = done(&project, &["history", "--limit", "9"]).stdout;
+    assert!(newest.contains("0.4 "), "{newest}");
+    run_all(&project, &["undo 0.4", "undo 0.3"]);
+    assert!(done(&project, &["get", "A2"]).stdout.contains("gamma"));
+    // Repeated undos take back the edit and then the import.
+    run_all(&project, &["undo", "undo"]);
+    assert_eq!(done(&project, &["get", "A1:B2"]).stdout, "The cells are empty.\n");
+}
+
+#[test]
+fn formulas_that_lost_a_replaced_sheet_are_listed_and_restored() {
+    let project = project_with("replaced");
+    run_all(&project, &["sheets add Costs", "sheets add Last", "set Costs!A1 alpha Costs!A2 5"]);
+    run_all(&project, &["set Last!A1 =Costs!A2*2", "sheets delete Costs", "sheets add Costs"]);
+    let lost = "Last\n  A1: =Costs!A2*2 -> =#REF!*2\n";
+    let diff = project.cellar(&["diff", "0.4"]);
+    assert!(diff.code == 2 && diff.stdout.contains(lost), "{diff:?}");
+    let revert = ["revert", "--to", "0.4", "--sheet", "Costs"];
+    let dry_run = done(&project, &[&revert[..], &["--dry-run"]].concat());
+    assert!(dry_run.stdout.contains(lost), "{dry_run:?}");
+    done(&project, &revert);
+    assert!(done(&project, &["get", "Last!A1"]).stdout.contains("10"));
+    assert_eq!(project.cellar(&["diff", "0.4"]).code, 0);
+}
+
+#[test]
+fn a_revert_of_a_sheet_keeps_formulas_of_other_sheets() {
+    let project = project_with("rows");
+    run_all(&project, &["sheets add Report", "set Sheet1!A1 10 Sheet1!A2 20 Sheet1!A3 30"]);
+    run_all(&project, &["set Report!A1 =Sheet1!A3 Report!A2 =SUM(Sheet1!A1:A3)"]);
+    let before = formulas(&project, "Report!A1:A2");
+    run_all(&project, &["rows delete 3 --sheet Sheet1", "undo", "set Sheet1!A1 11"]);
+    let revert = ["revert", "--to", "0.3", "--sheet", "Sheet1"];
+    let dry_run = done(&project, &[&revert[..], &["--dry-run"]].concat());
+    assert_eq!(dry_run.stdout, "Sheet1\n  A1: 10 -> 11\n");
+    let reverted = done(&project, &revert);
+    assert!(reverted.stdout.contains("took back: 1 cell\n"), "{reverted:?}");
+    assert_eq!(formulas(&project, "Report!A1:A2"), before);
+    // A deleted row comes back, and the references of the other sheet to it.
+    run_all(&project, &["rows delete 3 --sheet Sheet1"]);
+    let dry_run = done(&project, &[&revert[..], &["--dry-run"]].concat());
+    assert!(dry_run.stdout.contains("A1: =Sheet1!A3 -> =Sheet1!#REF!"), "{dry_run:?}");
+    done(&project, &revert);
+    assert_eq!(formulas(&project, "Report!A1:A2"), before);
+}
+
+#[test]
+fn a_range_with_deleted_rows_is_not_said_to_be_the_same() {
+    let project = project_with("range");
+    run_all(&project, &["set A1 a A2 b A3 c", "rows delete 2"]);
+    for dry_run in [&[][..], &["--dry-run"]] {
+        let revert = [&["revert", "--to", "0.1", "--range", "A1:A3"], dry_run].concat();
+        let run = done(&project, &revert);
+        assert!(run.stdout.ends_with("from 0.1, except for deleted rows\n"), "{run:?}");
+        assert!(run.stderr.contains("cellar revert --to 0.1 --sheet Sheet1"), "{run:?}");
+    }
+    done(&project, &["revert", "--to", "0.1", "--sheet", "Sheet1"]);
+    assert_eq!(project.cellar(&["diff", "0.1"]).code, 0);
+}
+
+#[test]
+fn a_conflict_names_the_cell_and_the_value_of_the_source() {
+    let project = project_with("source");
+    run_all(&project, &["set A1 one A2 two A3 three", "fork --name draft", "use draft"]);
+    run_all(&project, &["rows insert 1", "set A3 TWO", "use source", "set A2 zwei"]);
+    for options in [&["--dry-run"][..], &[]] {
+        let merge = project.cellar(&[&["merge", "draft"], options].concat());
+        let expected = "the source changed Sheet1!A2 to \"zwei\"";
+        assert!(merge.stdout.contains(expected), "{merge:?}");
+    }
+}
+
+#[test]
+fn cells_of_different_sheets_are_not_the_same_cell() {
+    let project = project_with("sheets");
+    done(&project, &["sheets", "add", "Report"]);
+    let set = project.cellar(&["set", "Sheet1!A1", "1", "Report!A1", "2"]);
+    assert!(set.code == 64 && set.stderr.contains("are in different sheets"), "{set:?}");
+}
