@@ -117,3 +117,57 @@ fn cells_of_different_sheets_are_not_the_same_cell() {
     let set = project.cellar(&["set", "Sheet1!A1", "1", "Report!A1", "2"]);
     assert!(set.code == 64 && set.stderr.contains("are in different sheets"), "{set:?}");
 }
+
+#[test]
+fn a_revert_of_a_recovered_sheet_keeps_what_refers_to_it() {
+    let project = project_with("recovered");
+    run_all(&project, &["sheets add Data", "set Data!A1 1 Data!A2 2"]);
+    run_all(&project, &["set Sheet1!A1 =SUM(Data!A1:A2)", "names set DD Data!A1:A2"]);
+    run_all(&project, &["sheets delete Data", "undo"]);
+    let diff = project.cellar(&["diff", "0.4"]);
+    assert_eq!((diff.code, diff.stdout.as_str()), (0, ""), "the name does not differ");
+    done(&project, &["set", "Data!A1", "5"]);
+    let revert = ["revert", "--to", "0.4", "--sheet", "Data"];
+    let dry_run = done(&project, &[&revert[..], &["--dry-run"]].concat());
+    assert_eq!(dry_run.stdout, "Data\n  A1: 1 -> 5\n");
+    let reverted = done(&project, &revert);
+    assert!(reverted.stdout.contains("took back: 1 cell\n"), "{reverted:?}");
+    assert!(formulas(&project, "Sheet1!A1").contains("=SUM(Data!A1:A2)"));
+    assert_eq!(project.cellar(&["diff", "0.4"]).code, 0);
+    // A range of a deleted sheet cannot be reverted, which the dry run says as well.
+    done(&project, &["sheets", "delete", "Data"]);
+    for dry_run in [&[][..], &["--dry-run"]] {
+        let range = [&["revert", "--to", "0.4", "--range", "Data!A1:A2"], dry_run].concat();
+        let refused = project.cellar(&range);
+        let help = "cellar revert --to 0.4 --sheet Data";
+        assert!(refused.code == 64 && refused.stderr.contains(help), "{refused:?}");
+    }
+}
+
+#[test]
+fn edits_are_undone_after_the_undo_of_a_merge_that_replaced_their_sheet() {
+    let project = project_with("source");
+    run_all(&project, &["sheets add Data", "set Data!A1 1 Data!A2 2 Data!A3 3"]);
+    run_all(&project, &["set Sheet1!A1 =SUM(Data!A1:A3)", "fork --name draft", "use draft"]);
+    run_all(&project, &["sheets delete Data", "undo", "use source", "set Data!A3 30"]);
+    project.cellar(&["merge", "draft"]);
+    run_all(&project, &["undo", "undo"]);
+    let sum = done(&project, &["get", "Sheet1!A1"]).stdout;
+    assert!(sum.contains('6') && !sum.contains("33"), "{sum}");
+    assert!(formulas(&project, "Sheet1!A1").contains("=SUM(Data!A1:A3)"));
+}
+
+#[test]
+fn an_edit_of_a_formatted_import_is_undone_after_its_sheet_came_back() {
+    let project = project_with("prices");
+    std::fs::write(project.path("prices.csv"), "item,price\napple,1.50\npear,2.25\n").unwrap();
+    run_all(&project, &["import prices.csv --into prices", "set prices!B2 5"]);
+    run_all(&project, &["sheets delete prices", "undo", "undo"]);
+    assert!(done(&project, &["get", "prices!B2"]).stdout.contains("1.50"));
+    // The import was recovered with the edit. The refusal names no edit that is already undone.
+    let refused = project.cellar(&["undo"]);
+    let message = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refused.code == 1 && message.contains("Revert to a position before 0.1"), "{message}");
+    run_all(&project, &["revert --to 0.0"]);
+    assert_eq!(project.cellar(&["diff", "0.0"]).code, 0);
+}

@@ -177,6 +177,13 @@ impl RevertedPart {
                 "pass the name of one of these sheets; nothing was changed",
             ));
         };
+        if current_sheet.is_none() && range.is_some() {
+            let name = shell_quoted(&name);
+            return Err(CliError::usage(
+                format!("sheet {name} was deleted since {position}, and with it the range"),
+                format!("revert the sheet: cellar revert --to {position} --sheet {name}"),
+            ));
+        }
         let replacement = current_sheet.map(|current| current.sheet);
         let whole = Revert { sheet: Some(sheet.sheet), ..Revert::whole(position) };
         let revert = range.as_ref().map_or(whole, |range| limit_to(whole, range.rectangle));

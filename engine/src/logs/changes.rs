@@ -7,15 +7,18 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
+use cellar_log::entry::{Entry, Merged};
 use cellar_sheet::a1::SheetArea;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
-use cellar_sheet::workbook::{Workbook, WorkbookDiff, WorkbookTooLarge};
+use cellar_sheet::workbook::{RecoveredNumbers, Workbook, WorkbookDiff, WorkbookTooLarge};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, deleted_areas, touched_cells};
 
 use super::committed::{EntryCursor, ReadUntil};
+use super::recovered_sheets::{SheetRecoveries, VisitedMutation};
+use super::reversals::ReversedEdits;
 use super::{LogError, LogHead, Logs, View};
 
 /// Cells with their row and column indexes.
@@ -33,16 +36,76 @@ pub(super) struct Changes {
     pub(super) before: Workbook,
     /// The rows, columns and sheets that the entries deleted, in the coordinates of the state before.
     pub(super) deleted: Vec<SheetArea>,
-    operations: Vec<Operation>,
+    committed: CommittedOperations,
     /// Sheets that were deleted again are omitted. Empty if the cells were not read.
     imported: BTreeMap<SheetId, PlacedCells>,
+}
+
+/// The operations that entries committed, oldest first.
+#[derive(Default)]
+struct CommittedOperations {
+    operations: Vec<Operation>,
+    entries: Vec<CommittedEntry>,
+}
+
+struct CommittedEntry {
+    position: Position,
+    merged: Option<Merged>,
+    mutations: Vec<CommittedMutation>,
+}
+
+struct CommittedMutation {
+    reversed: Option<ReversedEdits>,
+    operation_count: usize,
+}
+
+impl CommittedEntry {
+    fn of(entry: &Entry, mutations: &[&[Operation]]) -> Self {
+        let authored = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
+        let reversed = |index| ReversedEdits::of(&authored.get::<usize>(index)?.authored);
+        let mutations = mutations.iter().enumerate().map(|(index, operations)| CommittedMutation {
+            reversed: reversed(index),
+            operation_count: operations.len(),
+        });
+        let (position, merged) = (entry.position, entry.merged().cloned());
+        Self { position, merged, mutations: mutations.collect() }
+    }
 }
 
 impl Changes {
     /// Contains only cells that the entries touched.
     pub(super) fn state_after(&self) -> Result<Workbook, WorkbookTooLarge> {
-        apply_with_imports(self.before.clone(), &self.operations, &self.imported)
+        apply_with_imports(self.before.clone(), &self.committed.operations, &self.imported)
     }
+
+    /// Like [`Changes::state_after`]. The rows and columns of recovered sheets have the ids of the
+    /// deleted sheets. Also returns the numbers that these sheets have now.
+    pub(super) fn state_with_recovered_sheets(
+        &self,
+    ) -> Result<(Workbook, RecoveredNumbers), WorkbookTooLarge> {
+        let mut workbook = self.before.clone();
+        let mut recoveries = SheetRecoveries::default();
+        let mut remaining = self.committed.operations.as_slice();
+        for CommittedEntry { position, merged, mutations } in &self.committed.entries {
+            let (mut of_entry, count) = (remaining, operation_count(mutations));
+            let visited = mutations.iter().map(|mutation| {
+                let (committed, later) = of_entry.split_at(mutation.operation_count);
+                of_entry = later;
+                VisitedMutation { reversed: mutation.reversed, committed }
+            });
+            recoveries.visit(&mut workbook, *position, merged.as_ref(), visited);
+            let (operations, later) = remaining.split_at(count);
+            workbook = apply_with_imports(workbook, operations, &self.imported)?;
+            remaining = later;
+        }
+        recoveries.complete(&mut workbook);
+        let numbers = recoveries.numbers_now(&workbook);
+        Ok((workbook, numbers))
+    }
+}
+
+fn operation_count(mutations: &[CommittedMutation]) -> usize {
+    mutations.iter().map(|mutation| mutation.operation_count).sum()
 }
 
 /// The changes of one of two logs that share a state.
@@ -101,9 +164,10 @@ impl Logs {
         imported_cells: ImportedCells,
     ) -> Result<Changes, LogError> {
         let mut view_before = self.open_view(log_id, Some(base_position), None).await?;
-        let operations = self.committed_operations(log_id, base_position, last_position).await?;
+        let committed = self.committed_operations(log_id, base_position, last_position).await?;
+        let operations = &committed.operations;
         let mut fold = Fold::new(view_before.metadata.clone());
-        fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
+        fold.apply_operations(operations).map_err(|_| LogError::Corrupt { at: last_position })?;
         let (metadata_after, level) = fold.finish();
         let touched_cells = touched_cells(&view_before.metadata, &metadata_after, &level);
         let deleted = deleted_areas(&view_before.metadata, &metadata_after, &level);
@@ -112,10 +176,10 @@ impl Logs {
             ImportedCells::Omit => BTreeMap::new(),
             ImportedCells::Read => {
                 let import_view = view_before.with_only_level(only_imported_sheets(level));
-                read_imported_cells(import_view, &operations, &metadata_after).await?
+                read_imported_cells(import_view, operations, &metadata_after).await?
             }
         };
-        Ok(Changes { before, deleted, operations, imported })
+        Ok(Changes { before, deleted, committed, imported })
     }
 
     /// Returns the differences between two logs that have the same state at `shared_position`. Reads
@@ -152,7 +216,8 @@ impl Logs {
         log_id: LogId,
         (shared_position, last_position): (Position, Position),
     ) -> Result<BranchChanges, LogError> {
-        let operations = self.committed_operations(log_id, shared_position, last_position).await?;
+        let committed = self.committed_operations(log_id, shared_position, last_position).await?;
+        let operations = committed.operations;
         let mut fold = Fold::new(shared_view.metadata.clone());
         fold.apply_operations(&operations).map_err(|_| LogError::Corrupt { at: last_position })?;
         let (metadata_after, level) = fold.finish();
@@ -170,16 +235,17 @@ impl Logs {
         log_id: LogId,
         base_position: Position,
         last_position: Position,
-    ) -> Result<Vec<Operation>, LogError> {
+    ) -> Result<CommittedOperations, LogError> {
         let mut cursor = EntryCursor::from(base_position);
-        let mut operations = Vec::new();
+        let mut committed = CommittedOperations::default();
         let mut operation_bytes = 0_usize;
         let until = ReadUntil::Position(last_position);
         self.visit_committed(log_id, &mut cursor, until, |entry, mutations| {
             if entry.position > base_position {
+                committed.entries.push(CommittedEntry::of(entry, mutations));
                 for operation in mutations.iter().copied().flatten() {
                     operation_bytes = operation_bytes.saturating_add(operation.weight_bytes());
-                    operations.push(operation.clone());
+                    committed.operations.push(operation.clone());
                 }
             }
             if operation_bytes > MAX_REPLAY_BYTES {
@@ -192,7 +258,7 @@ impl Logs {
         if newest < last_position {
             return Err(LogError::NoSuchPosition { at: last_position, newest });
         }
-        Ok(operations)
+        Ok(committed)
     }
 }
 

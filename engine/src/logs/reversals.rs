@@ -13,8 +13,10 @@ pub(super) struct AppliedReversal {
     reversed: ReversedEdits,
 }
 
+/// The edits that an undo or revert reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ReversedEdits {
+pub(super) enum ReversedEdits {
+    /// The entry at this position or, if it is of a merge, all entries of the merge.
     Entry(Position),
     /// All edits after this position.
     After(Position),
@@ -23,6 +25,15 @@ enum ReversedEdits {
 }
 
 impl ReversedEdits {
+    /// Returns `None` if the operation is neither an undo nor a revert.
+    pub(super) fn of(authored: &Operation) -> Option<Self> {
+        match authored {
+            Operation::Undo(undo) => Some(Self::Entry(undo.position)),
+            Operation::Revert(revert) => Some(Self::of_revert(*revert)),
+            _ => None,
+        }
+    }
+
     fn of_revert(revert: Revert) -> Self {
         match revert.sheet {
             None => Self::After(revert.position),
@@ -35,11 +46,7 @@ pub(super) fn reversals_in(entry: &Entry) -> Vec<AppliedReversal> {
     let Some(edits) = entry.edits() else { return Vec::new() };
     let mut reversals = Vec::new();
     for mutation in &edits.mutations {
-        let reversed = match &mutation.authored {
-            Operation::Undo(undo) => ReversedEdits::Entry(undo.position),
-            Operation::Revert(revert) => ReversedEdits::of_revert(*revert),
-            _ => continue,
-        };
+        let Some(reversed) = ReversedEdits::of(&mutation.authored) else { continue };
         if mutation.rejection().is_none() {
             reversals.push(AppliedReversal { position: entry.position, reversed });
         }

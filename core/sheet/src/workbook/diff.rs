@@ -173,28 +173,21 @@ impl Workbook {
     /// inserted and deleted rows and columns is unchanged, unless one became `#REF!`.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
-        let (moved, moved_in_place) = (self.moved_lines_to(to), self.moved_in_place_to(to));
-        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
-        let is_back_in_time = false;
-        self.diff_with(
-            to,
-            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true },
-        )
+        self.diff_in_time(to, false)
     }
 
     /// Like [`Workbook::diff`], from a later to an earlier state.
     #[must_use]
     pub fn diff_to_earlier(&self, to: &Self) -> WorkbookDiff {
-        let (moved, moved_in_place) = (to.moved_lines_to(self), to.moved_in_place_to(self));
-        let (moved, moved_in_place) = (&moved, Some(&moved_in_place));
-        let is_back_in_time = true;
-        self.diff_with(
-            to,
-            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true },
-        )
+        self.diff_in_time(to, true)
     }
 
-    fn diff_with(&self, to: &Self, comparison: FormulaComparison<'_>) -> WorkbookDiff {
+    fn diff_in_time(&self, to: &Self, is_back_in_time: bool) -> WorkbookDiff {
+        let (earlier, later) = if is_back_in_time { (to, self) } else { (self, to) };
+        let (moved, moved_in_place) =
+            (&earlier.moved_lines_to(later), Some(&earlier.moved_in_place_to(later)));
+        let comparison =
+            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true };
         let replacements: BTreeMap<SheetId, SheetId> = self
             .sheets
             .keys()
@@ -384,12 +377,13 @@ fn diff_cells(
             }
             old_formulas.only_moved(old_formula, moved, new_formula, &mut new_formulas)
         };
-        let has_same_formula = has_same_text
-            || (only_moved(moved) || moved_in_place.is_some_and(only_moved))
-                && !(by_text
-                    && old_formulas.lost_references(old_formula)
-                        != new_formulas.lost_references(new_formula));
-        if differs_otherwise || !has_same_formula {
+        let has_same_formula =
+            has_same_text || only_moved(moved) || moved_in_place.is_some_and(only_moved);
+        let mut has_lost = || {
+            let lost_before = old_formulas.lost_references(old_formula);
+            by_text && lost_before != new_formulas.lost_references(new_formula)
+        };
+        if differs_otherwise || !has_same_formula || !has_same_text && has_lost() {
             cell_diffs.push(CellDiff { row, column, before, after });
         }
     }

@@ -37,15 +37,14 @@ impl Workbook {
         let keys: BTreeSet<String> = keys.collect();
         let diff_of = |key: String| {
             let (before, after) = (self.names.get(&key), to.names.get(&key));
-            let differs = match (before, after) {
-                (Some(before), Some(after)) => {
-                    !is_same(before, &self.tabs, after, &to.tabs, &moves)
-                }
-                _ => true,
-            };
+            let only_moved = before.zip(after).is_some_and(|(before, after)| {
+                is_same(before, &self.tabs, after, &to.tabs, &moves)
+            });
             let name = after.or(before)?.name().to_owned();
             let before = before.map(|name| name.formula(&self.tabs));
             let after = after.map(|name| name.formula(&to.tabs));
+            // A sheet that an undo recovered has another number and the same name.
+            let differs = !only_moved && before != after;
             differs.then_some(NameDiff { name, before, after })
         };
         keys.into_iter().filter_map(diff_of).collect()

@@ -87,21 +87,27 @@ impl Workbook {
         })
     }
 
-    /// Gives the rows and columns of a recovered sheet the ids that they had in the deleted one. Adds
-    /// the cells that are missing because the sheet was recovered from its import. Must be called
-    /// right after the operations that recovered the sheet.
-    pub fn continue_sheet(&mut self, recovered: SheetId, deleted: &DeletedSheetState) {
+    /// Gives the rows and columns of a recovered sheet the ids that they had in the deleted one. Must be
+    /// called right after the operations that recovered the sheet. `is_import` tells that the sheet was
+    /// recovered from its import, so that its cells may be missing: they become those of the deleted
+    /// sheet.
+    pub fn continue_sheet(
+        &mut self,
+        recovered: SheetId,
+        deleted: &DeletedSheetState,
+        is_import: bool,
+    ) {
         let Self { sheets, tabs, moves, bytes, .. } = self;
         let Some(sheet) = sheets.get_mut(&recovered) else { return };
         *bytes = bytes.saturating_sub(sheet.bytes());
         let mut continued = sheet.with_orders(&deleted.rows, &deleted.columns);
-        for (id, Cell { value, formula, format }) in &deleted.cells {
-            if !continued.cells.contains_key(id) {
-                let parse = |text: &String| StoredFormula::parse(text, tabs, moves);
-                let formula = formula.as_ref().map(parse);
-                let (value, format) = (value.clone(), format.clone());
-                continued.fill_by_id(*id, StoredCell { value, formula, format });
-            }
+        let filled = deleted.cells.iter().filter(|_| is_import);
+        for (id, Cell { value, formula, format }) in filled {
+            let own_formula = continued.cells.get(id).and_then(|cell| cell.formula.clone());
+            let parse = |text: &String| StoredFormula::parse(text, tabs, moves);
+            let formula = own_formula.or_else(|| formula.as_ref().map(parse));
+            let (value, format) = (value.clone(), format.clone());
+            continued.fill_by_id(*id, StoredCell { value, formula, format });
         }
         *sheet = continued;
         *bytes = bytes.saturating_add(sheet.bytes());

@@ -24,7 +24,7 @@ fn set_in(sheet: SheetId, row: u32, content: &str) -> Operation {
     Operation::SetCells(SetCells { sheet, cells })
 }
 
-/// What the user sees: the sheets in order, each with its name and its cells.
+/// The sheets in tab order, each with its name and its displayed cells.
 type Shown = Vec<(String, Vec<(u32, u32, String)>)>;
 
 /// All lost references are equal.
@@ -202,6 +202,34 @@ async fn a_sheet_that_a_revert_recovered_is_not_recovered_again() {
     let rejection = edited.refused_undo(deleted).await;
     assert!(rejection.detail.ends_with("has no effects that can be undone"), "{rejection:?}");
     assert_eq!(edited.order().await, ["Sheet1", "B", "C"]);
+}
+
+#[tokio::test]
+async fn a_revert_edits_a_recovered_sheet_and_keeps_formulas_that_refer_to_it() {
+    for (by_undo, is_whole) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut edited = Edited::three_sheets().await;
+        edited.set("B", 0, "a").await;
+        edited.set("B", 3, "d").await;
+        let complete = edited.set("C", 0, "=SUM(B!A1:A4)").await;
+        let first_number = edited.number("B").await;
+        let deleted = edited.delete("B").await;
+        if by_undo {
+            edited.undo(deleted).await;
+        } else {
+            edited.revert(Some(first_number), complete).await;
+        }
+        let sheet = edited.number("B").await;
+        edited.set("B", 0, "x").await;
+        edited.append(Operation::InsertRows(InsertBefore { sheet, before: 1, count: 2 })).await;
+        assert_eq!(edited.column("C").await, cells([(0, "=SUM(B!A1:A6)")]));
+        let reverted = Some(first_number).filter(|_| !is_whole);
+        edited.revert(reverted, complete).await;
+        assert_eq!(edited.column("B").await, cells([(0, "a"), (3, "d")]));
+        assert_eq!(edited.column("C").await, cells([(0, "=SUM(B!A1:A4)")]));
+        assert_eq!(edited.number("B").await, sheet, "the sheet was not replaced again");
+        let diff = edited.logs.diff(log(), complete, edited.tail).await.unwrap();
+        assert_eq!(diff.sheets, []);
+    }
 }
 
 /// A random edit. Numbers select one of the sheets.

@@ -90,13 +90,17 @@ impl UndoStates {
         let target = self.target;
         let numbers: Vec<SheetId> = self.recoveries.numbers_of(import.sheet).collect();
         let newest = self.import_edits.newest_in_effect(&numbers, &self.reversals);
-        let newest = newest.map(|edit| format!(", the newest at {edit}")).unwrap_or_default();
         let deletion = match import.replaces {
             Some(_) => {
                 "or delete the sheet instead, which does not recover the sheet that it replaced"
             }
             None => "or delete the sheet instead, which alone removes the import",
         };
-        format!("First undo the later edits{newest}, then undo {target} again; {deletion}")
+        match newest {
+            Some(newest) => format!(
+                "First undo the later edits, the newest at {newest}, then undo {target} again; {deletion}"
+            ),
+            None => format!("Revert to a position before {target} instead, {deletion}"),
+        }
     }
 }
