@@ -4,6 +4,7 @@ use console::Alignment;
 use serde_json::json;
 
 use super::args::{self, ListStatus};
+use super::catalog::now_s;
 use super::context::Context;
 use super::error::CliError;
 use super::output::{Output, count, format_rows, grouped};
@@ -34,13 +35,16 @@ pub(super) async fn list_spreadsheets(
     {
         let current = context.client()?.spreadsheet(current);
         let note = match current.details().await {
-            Ok(details) => describe_unlisted(&details),
+            Ok(details) => describe_unlisted(&details, now_s()),
             Err(_) => describe_unshared(current.head_at_or_after(None).await.is_ok()).to_owned(),
         };
         output.print_note(note);
     }
     Ok(())
 }
+
+/// A new spreadsheet is in the list long before this time has passed.
+const LISTED_AFTER_S: u64 = 60;
 
 fn describe_unshared(is_readable: bool) -> &'static str {
     if is_readable {
@@ -51,12 +55,18 @@ fn describe_unshared(is_readable: bool) -> &'static str {
     }
 }
 
-fn describe_unlisted(DetailsReply { name, status, .. }: &DetailsReply) -> String {
+fn describe_unlisted(details: &DetailsReply, now_s: u64) -> String {
+    let DetailsReply { name, status, created_s, .. } = details;
+    let is_new = created_s.is_none_or(|created_s| created_s.saturating_add(LISTED_AFTER_S) > now_s);
     let name = escape(name);
     match status {
-        SpreadsheetStatus::Active => {
+        SpreadsheetStatus::Active if is_new => {
             format!("The current spreadsheet `{name}` will be in the list after a few seconds.")
         }
+        SpreadsheetStatus::Active => format!(
+            "The current spreadsheet `{name}` is not in the list: your token is limited to some \
+             spreadsheets, or it was shared with you in the last seconds."
+        ),
         SpreadsheetStatus::Archived => format!(
             "The current spreadsheet `{name}` is archived. List those with: cellar list --status archived"
         ),
@@ -268,6 +278,28 @@ mod tests {
         ] {
             let note = describe_list(found, args);
             assert!(note.starts_with(start), "{note}");
+        }
+    }
+
+    #[test]
+    fn only_a_new_spreadsheet_will_be_listed() {
+        let details = DetailsReply {
+            id: LogId::from_uuid(uuid::Uuid::from_u128(1)),
+            name: "Budget".to_owned(),
+            status: SpreadsheetStatus::Active,
+            status_since_s: None,
+            created_s: Some(1_000),
+            source: None,
+            version: 1,
+            role: None,
+            members: None,
+            links: None,
+        };
+        for (now_s, is_new) in [(1_000 + LISTED_AFTER_S - 1, true), (1_000 + LISTED_AFTER_S, false)]
+        {
+            let note = describe_unlisted(&details, now_s);
+            assert_eq!(note.contains("will be in the list"), is_new, "{note}");
+            assert_eq!(note.contains("your token is limited"), !is_new, "{note}");
         }
     }
 }

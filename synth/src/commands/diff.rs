@@ -57,7 +57,8 @@ fn describe_other_stack(old: Option<&Document>, new: &Document) -> Option<String
     Some(format!(
         "a deployment creates another stack, {new}, without spreadsheets. The stack {old} and its data \
          stay as they are. If GitHub Actions deploy the stack, run `synth ci init --force` in the \
-         same pull request, and then the commands that it prints."
+         same pull request, with the other options of the first time, and then the commands that it \
+         prints."
     ))
 }
 

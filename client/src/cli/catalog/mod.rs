@@ -286,6 +286,6 @@ fn destination(context: &Context, details: &DetailsReply) -> Result<Destination,
     context.destination(NamedSpreadsheet { id: details.id, name })
 }
 
-fn now_s() -> u64 {
+pub(super) fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
