@@ -70,6 +70,7 @@ impl Logs {
         let deleted_sheets = DeletedSheets {
             imports: self.restorable_imports(log_id, target, before, now).await?,
             places: self.sheet_places(log_id, target, head, tabs).await?,
+            ..DeletedSheets::default()
         };
         let reversal = match reverted.sheet {
             None => Ok(revert(before, now, &deleted_sheets)),

@@ -6,6 +6,7 @@
 
 mod defined_names;
 mod format_layer;
+mod line_places;
 mod names;
 mod sheet_numbers;
 mod sheet_places;
@@ -15,6 +16,7 @@ mod tabs;
 
 pub use defined_names::{DefinedName, DefinedNames, TooManyNames, UnreadableName};
 pub use format_layer::{FormatLayer, RangeFormat, TooManyRangeFormats};
+pub use line_places::{DeletedLines, DeletedLinesOfSheets, LinePlaces};
 pub use sheet_numbers::SheetNumbers;
 pub use sheet_places::SheetPlaces;
 pub use sheet_set::{SheetFault, SheetSet};

@@ -232,6 +232,35 @@ async fn a_revert_edits_a_recovered_sheet_and_keeps_formulas_that_refer_to_it() 
     }
 }
 
+#[tokio::test]
+async fn deleted_rows_come_back_in_their_order_whichever_is_undone_first() {
+    for (first, second) in [(1, 0), (0, 0), (2, 0), (2, 1)] {
+        for is_oldest_first in [true, false] {
+            let mut edited = Edited::three_sheets().await;
+            for row in 0..4 {
+                edited.set("B", row, &format!("{row}")).await;
+            }
+            edited.set("C", 0, "=SUM(B!A1:A4)").await;
+            let before = edited.shown().await;
+            let sheet = edited.number("B").await;
+            let mut deletions = Vec::new();
+            for row in [first, second] {
+                let spans = Spans::one(row, 1);
+                let delete = Operation::DeleteRows(DeleteSpans { sheet, spans });
+                deletions.push(edited.append(delete).await);
+            }
+            if !is_oldest_first {
+                deletions.reverse();
+            }
+            for deletion in deletions {
+                edited.undo(deletion).await;
+            }
+            let what = format!("{first}, {second}, {is_oldest_first}");
+            assert_eq!(edited.shown().await, before, "{what}");
+        }
+    }
+}
+
 /// A random edit. Numbers select one of the sheets.
 #[derive(Debug, Clone)]
 enum Edit {
@@ -338,5 +367,34 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(check_redos(&edits));
+    }
+
+    #[test]
+    fn all_deletions_of_rows_are_undone_in_any_order(
+        deletions in vec((0..6_u32, 1..4_u32), 1..5),
+        order in any::<[usize; 4]>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut edited = Edited::three_sheets().await;
+            for row in 0..8 {
+                edited.set("B", row, &format!("{row}")).await;
+            }
+            let before = edited.shown().await;
+            let sheet = edited.number("B").await;
+            let mut remaining = Vec::new();
+            for (first, count) in deletions {
+                let spans = Spans::one(first, count);
+                let delete = Operation::DeleteRows(DeleteSpans { sheet, spans });
+                remaining.push(edited.append(delete).await);
+            }
+            for choice in order {
+                if !remaining.is_empty() {
+                    let deletion = remaining.remove(choice % remaining.len());
+                    edited.undo(deletion).await;
+                }
+            }
+            assert_eq!(edited.shown().await, before);
+        });
     }
 }

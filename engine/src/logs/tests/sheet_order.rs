@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::changes::mutation;
 use super::*;
+use crate::logs::sheet_places::changes_tabs;
 
 const FIRST: &str = "Sheet1";
 
@@ -160,7 +161,9 @@ async fn the_search_for_places_reads_a_limited_number_of_entries() {
     edited.undo(first).await;
     // The undo needs the entries from `first` on, which are 3.
     for (max_entries, is_found) in [(2, false), (3, true)] {
-        let history = edited.logs.tab_history(log(), second, edited.tail, max_entries).await;
+        let range = (second, edited.tail);
+        let history =
+            edited.logs.bounded_entry_history(log(), range, changes_tabs, max_entries).await;
         let found = history.unwrap().map(|history| (history.first, history.oldest));
         assert_eq!(found, is_found.then_some((first, first)), "{max_entries}");
     }

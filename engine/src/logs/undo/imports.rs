@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::{Entry, Mutation};
+use cellar_sheet::metadata::DeletedLinesOfSheets;
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
 use cellar_sheet::workbook::{ImportedSheet, RestorableImports, ReversalCounts, Workbook};
 
@@ -60,13 +61,14 @@ impl ImportEdits {
     }
 }
 
-/// The imports that the undo of one run depends on.
+/// The imports and deleted rows and columns that the undo of one run depends on.
 #[derive(Default)]
 pub(super) struct RunImports {
     /// Sheets that the run imported and that were changed since.
     pub(super) changed: ChangedImports,
     /// Imports of the sheets that the run deleted.
     pub(super) restorable: RestorableImports,
+    pub(super) lines: DeletedLinesOfSheets,
 }
 
 pub(super) fn imports_now(

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
-use cellar_sheet::metadata::SheetPlaces;
+use cellar_sheet::metadata::{DeletedLinesOfSheets, SheetPlaces};
 use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SheetId, Undo};
 use cellar_sheet::workbook::{
     DeletedSheets, ImportedSheet, ReversalReport, Workbook, undo_with_imports,
@@ -82,9 +82,11 @@ impl UndoStates {
         let mut block = None;
         for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
             let (before, after) = self.states_of(run);
-            let RunImports { changed, restorable } = of_run;
+            let RunImports { changed, restorable, lines } = of_run;
             let imports = imports_now(self.imports_of(run), &now, &changed);
-            let deleted_sheets = DeletedSheets { imports: restorable, places: places.take() };
+            let places_of_run = places.take();
+            let deleted_sheets =
+                DeletedSheets { imports: restorable, places: places_of_run, lines };
             let reversal = undo_with_imports(&before, &after, &now, &imports, &deleted_sheets);
             for operation in &reversal.operations {
                 now.apply_operation(operation);
@@ -275,10 +277,28 @@ impl Logs {
             run_imports.push(RunImports {
                 changed: self.changed_imports(log_id, states, run, head).await?,
                 restorable: self.imports_deleted_by(log_id, states, run).await?,
+                lines: self.lines_deleted_by(log_id, states, run, head).await?,
             });
         }
         let places = self.places_of_runs(log_id, states, head).await?;
         Ok(states.resolve(head, run_imports, places))
+    }
+
+    /// Returns where the rows and columns that a run deleted belong now.
+    async fn lines_deleted_by(
+        &self,
+        log_id: LogId,
+        states: &UndoStates,
+        run: &UndoneRun,
+        head: Position,
+    ) -> Result<DeletedLinesOfSheets, LogError> {
+        // The state before the deletion shows the places if nothing was restored since. The entries of a
+        // merge are undone together, newest first.
+        let is_single = states.entries.len() == 1;
+        if !is_single || states.reversals.is_empty() {
+            return Ok(DeletedLinesOfSheets::new());
+        }
+        self.deleted_lines(log_id, run.first, head).await
     }
 
     async fn places_of_runs(

@@ -107,7 +107,7 @@ fn a_deleted_import_is_restored_from_its_import() {
     after.apply_operation(&Operation::DeleteSheet(DeleteSheet { sheet: SheetId(1) }));
     let imports =
         RestorableImports::from([(SheetId(1), RestorableImport { import, edits: vec![set(1)] })]);
-    let restorable = DeletedSheets { imports, places: None };
+    let restorable = DeletedSheets { imports, ..DeletedSheets::default() };
     for undone in [
         undo_with_imports(&before, &after, &after, &[], &restorable),
         revert(&before, &after, &restorable),

@@ -41,7 +41,7 @@ pub(super) use cell_changes::cells_that_lost_references;
 use cellar_base::position::Position;
 use cellar_formula::changes::{MovedLines, SheetLines};
 
-use crate::metadata::SheetPlaces;
+use crate::metadata::{DeletedLinesOfSheets, SheetPlaces};
 use crate::operation::{DeleteSheet, Operation, RenameSheet, SheetId};
 
 /// A sheet that was imported by the entry to be undone.
@@ -144,6 +144,7 @@ struct UndoBuilder<'a> {
     report: ReversalReport,
     imports: &'a [ImportedSheet],
     imports_of_deleted: &'a RestorableImports,
+    deleted_lines: &'a DeletedLinesOfSheets,
     places: SheetPlaces,
     /// Imported sheets that are kept, and the sheets that they have replaced.
     kept: BTreeSet<SheetId>,
@@ -185,6 +186,7 @@ impl<'a> UndoBuilder<'a> {
             report: ReversalReport::default(),
             imports,
             imports_of_deleted: &deleted_sheets.imports,
+            deleted_lines: &deleted_sheets.lines,
             places: places_of(before, deleted_sheets),
             kept,
             restored: BTreeMap::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::UndoBuilder;
-use crate::metadata::SheetPlaces;
+use crate::metadata::{DeletedLinesOfSheets, SheetPlaces};
 use crate::operation::{AddSheet, ImportSheet, Operation, SheetId};
 use crate::workbook::Workbook;
 
@@ -19,7 +19,7 @@ pub struct RestorableImport {
     pub edits: Vec<Operation>,
 }
 
-/// Facts about deleted sheets that the states of an undo or revert do not contain.
+/// Facts about deleted sheets, rows and columns that the states of an undo or revert do not contain.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DeletedSheets {
     /// The sheets that are restored from their imports. The cells of the others are copied.
@@ -27,6 +27,9 @@ pub struct DeletedSheets {
     /// The places of all sheets. Without them, a sheet is restored at its place among the sheets of
     /// the earlier state.
     pub places: Option<SheetPlaces>,
+    /// Where the deleted rows and columns belong. Without them, rows are restored before the first of
+    /// their successors that still exists.
+    pub lines: DeletedLinesOfSheets,
 }
 
 impl UndoBuilder<'_> {

@@ -7,9 +7,9 @@ use super::UndoBuilder;
 use super::cell_changes::{CellChange, changed_cells};
 use crate::axis_map::{Axis, AxisMap, Run};
 use crate::cell::GENERAL;
-use crate::metadata::{FormatLayer, RangeFormat};
+use crate::metadata::{DeletedLines, FormatLayer, RangeFormat};
 use crate::operation::{
-    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Spans,
+    CellEdit, DeleteSpans, InsertBefore, Operation, SetCells, SetFormat, SheetId, Span, Spans,
 };
 use crate::workbook::axis_order::IndexLookup;
 use crate::workbook::display_eq::formats_display_same;
@@ -252,11 +252,14 @@ impl<'a> UndoBuilder<'a> {
             .map_to(after_order, axis)
             .then(&moved_since)
             .then(&now_order.map_to(current_order, axis));
+        let now_map = now_order.map_to(current_order, axis);
         // Inserting the last span first keeps the insertion points of the other spans valid.
-        for span in deleted.iter().rev() {
-            let all_were_deleted = places.runs().is_empty();
-            let before_index =
-                if all_were_deleted { 0 } else { places.insertion_point(span.end()) };
+        for (span, before_now) in self.with_places((id, axis), deleted).into_iter().rev() {
+            let before_index = match before_now {
+                Some(index) => now_map.insertion_point(index),
+                None if places.runs().is_empty() => 0,
+                None => places.insertion_point(span.end()),
+            };
             let insert = InsertBefore { sheet: id, before: before_index, count: span.count };
             self.push(match axis {
                 Axis::Rows => Operation::InsertRows(insert),
@@ -268,6 +271,34 @@ impl<'a> UndoBuilder<'a> {
             places = places.then(&insertion_map).with_run(reinserted_run);
         }
         Some(ReinsertedLines { map, places })
+    }
+
+    /// Splits the spans of deleted rows or columns if their parts belong at different places among those
+    /// that exist now. Adds the index of the row before which each part belongs, if it is known.
+    fn with_places(&self, key: (SheetId, Axis), deleted: &Spans) -> Vec<(Span, Option<u32>)> {
+        let places = self.deleted_lines.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let placed_count: u64 = places.iter().map(|lines| u64::from(lines.count)).sum();
+        if placed_count != deleted.count() {
+            return deleted.iter().map(|span| (span, None)).collect();
+        }
+        let mut parts = Vec::new();
+        let mut remaining = places.iter().copied();
+        let mut next = remaining.next();
+        for span in deleted.iter() {
+            let mut first = span.first;
+            while let Some(lines) = next
+                && first < span.end()
+            {
+                let count = lines.count.min(span.end() - first);
+                parts.push((Span { first, count }, Some(lines.before)));
+                first += count;
+                next = match lines.count - count {
+                    0 => remaining.next(),
+                    rest => Some(DeletedLines { count: rest, ..lines }),
+                };
+            }
+        }
+        parts
     }
 
     fn restore_formats(&mut self, id: SheetId, restored_formats: &FormatLayer) {
