@@ -53,7 +53,7 @@ impl LinePlaces {
     }
 
     /// Inserts rows or columns before the existing one with the index `before`. If they are deleted
-    /// ones that an undo or revert has restored, they get the places of these. `is_restored` tells
+    /// ones that an undo or revert has restored, they get the places of these. `is_restored` returns
     /// whether it restores rows that were deleted at a position.
     pub fn insert(&mut self, before: u32, count: u32, is_restored: impl Fn(Position) -> bool) {
         let end = self.split_at(before);
@@ -70,8 +70,9 @@ impl LinePlaces {
             }
         }
         if missing == 0 {
-            for index in restored {
-                self.runs[index].deleted_at = None;
+            for (_, run) in self.runs.iter_mut().enumerate().filter(|(at, _)| restored.contains(at))
+            {
+                run.deleted_at = None;
             }
         } else {
             self.runs.insert(end, PlacedRun { count, deleted_at: None });
@@ -100,23 +101,25 @@ impl LinePlaces {
     /// necessary.
     fn split_at(&mut self, index: u32) -> usize {
         let mut first = 0;
-        for number in 0..self.runs.len() {
-            let run = self.runs[number];
+        let mut split = None;
+        for (number, run) in self.runs.iter_mut().enumerate() {
             if run.deleted_at.is_some() {
                 continue;
             }
             if first == index {
                 return number;
             }
-            if index - first < run.count {
-                let count = index - first;
-                self.runs[number].count = count;
-                self.runs.insert(number + 1, PlacedRun { count: run.count - count, ..run });
-                return number + 1;
+            let count = index - first;
+            if count < run.count {
+                split = Some((number + 1, PlacedRun { count: run.count - count, ..*run }));
+                run.count = count;
+                break;
             }
             first += run.count;
         }
-        self.runs.len()
+        let Some((number, rest)) = split else { return self.runs.len() };
+        self.runs.insert(number, rest);
+        number
     }
 
     /// Removes existing rows that moved past the end of the sheet.

@@ -88,9 +88,8 @@ impl Workbook {
     }
 
     /// Gives the rows and columns of a recovered sheet the ids that they had in the deleted one. Must be
-    /// called right after the operations that recovered the sheet. `is_import` tells that the sheet was
-    /// recovered from its import, so that its cells may be missing: they become those of the deleted
-    /// sheet.
+    /// called right after the operations that recovered the sheet. With `is_import`, the sheet was
+    /// recovered from its import, whose cells may be missing: the cells of the deleted sheet are added.
     pub fn continue_sheet(
         &mut self,
         recovered: SheetId,
