@@ -278,8 +278,25 @@ fn shorten(text: &str) -> String {
 }
 
 #[cfg(test)]
+pub(super) fn reply_of(
+    sheets: Vec<SheetDiff>,
+    names: Vec<NameDiff>,
+    order: Option<OrderDiff>,
+) -> DiffReply {
+    DiffReply {
+        from: cellar_base::position::Position::FIRST,
+        to: cellar_base::position::Position::FIRST,
+        sheets,
+        names,
+        order,
+        spans_truncated: false,
+        formulas_incomplete: false,
+        next: None,
+    }
+}
+
+#[cfg(test)]
 mod tests {
-    use cellar_base::position::Position;
     use cellar_sheet::operation::{SheetId, Spans};
 
     use super::*;
@@ -310,28 +327,16 @@ mod tests {
             ],
             deleted_cells: vec![CellAt::new(6, 0, number(None))],
         };
-        let (from, to) = (Position::FIRST, Position::FIRST);
         let name = |before: Option<&str>, after: Option<&str>| NameDiff {
             name: "TAX".into(),
             before: before.map(str::to_owned),
             after: after.map(str::to_owned),
         };
         let names = vec![name(None, Some("=0.19")), name(Some("=Sheet1!$B$1"), None)];
-        let (sheets, spans_truncated, next) = (vec![sheet], false, None);
         let list = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let (before, after) = (list(["Costs\u{1b}", "B"]), list(["B", "Costs\u{1b}"]));
         let order = Some(OrderDiff { before, after });
-        let formulas_incomplete = false;
-        let mut diff = DiffReply {
-            from,
-            to,
-            sheets,
-            names,
-            order,
-            spans_truncated,
-            formulas_incomplete,
-            next,
-        };
+        let mut diff = reply_of(vec![sheet], names, order);
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
         let plain_lines = |diff: &DiffReply, cells| -> Vec<String> {
             let lines = diff_lines(diff, cells);

@@ -126,7 +126,6 @@ fn has_lost_reference(cell: &CellDiff, sheet_name: &str) -> bool {
 }
 
 /// The part of the spreadsheet to revert.
-#[derive(Clone)]
 struct RevertedPart {
     revert: Revert,
     /// The sheet that has the name of the reverted one now, if that was deleted or replaced since.
@@ -195,15 +194,15 @@ impl RevertedPart {
     /// Leaves only the changes in this part. Inserted and deleted rows and columns stay if a range is
     /// reverted.
     fn limit(&self, diff: &mut DiffReply) {
-        let Some(sheet) = self.revert.sheet else { return };
+        if self.revert.sheet.is_none() {
+            return;
+        }
         diff.names.clear();
         diff.order = None;
-        // A diff lists a replaced sheet under the number of its replacement.
-        let is_reverted = |number| number == sheet || Some(number) == self.replacement;
         let is_whole_sheet = self.rectangle.is_none();
         let sheet_name = self.sheet_name.as_deref().unwrap_or_default();
         diff.sheets.retain_mut(|changed| {
-            if is_reverted(changed.sheet) {
+            if self.is_of_sheet(changed) {
                 return true;
             }
             // A revert of the sheet also restores references of other formulas to it.
@@ -223,6 +222,12 @@ impl RevertedPart {
         diff.sheets.retain(|changed| !changed.cells.is_empty() || changed.formats_changed);
     }
 
+    /// Returns whether the changes are of the sheet to revert. A diff lists a replaced sheet under the
+    /// number of its replacement.
+    fn is_of_sheet(&self, changed: &SheetDiff) -> bool {
+        [self.revert.sheet, self.replacement].contains(&Some(changed.sheet))
+    }
+
     /// Returns which lines of the sheet were deleted since, or `None` if none were.
     async fn deleted_lines(
         &self,
@@ -231,7 +236,7 @@ impl RevertedPart {
     ) -> Result<Option<&'static str>, CliError> {
         let newest = editor.spreadsheet.head_at_or_after(Some(position)).await?.head;
         let mut diff = editor.spreadsheet.diff(position, newest).await?;
-        Self { rectangle: None, ..self.clone() }.limit(&mut diff);
+        diff.sheets.retain(|changed| self.is_of_sheet(changed));
         let has_deleted = |axis: fn(&SheetDiff) -> &AxisDiff| {
             diff.sheets.iter().any(|sheet| !axis(sheet).deleted.is_empty())
         };
@@ -326,24 +331,13 @@ mod tests {
     use cellar_base::position::Position;
     use cellar_sheet::workbook::OrderDiff;
 
+    use super::super::diff::reply_of;
     use super::*;
 
     #[test]
     fn only_the_whole_spreadsheet_has_an_order_of_sheets_to_revert() {
         let order = Some(OrderDiff { before: vec!["A".into()], after: vec!["B".into()] });
-        let (sheets, names) = (Vec::new(), Vec::new());
-        let (from, to) = (Position::FIRST, Position::FIRST);
-        let (spans_truncated, formulas_incomplete, next) = (false, false, None);
-        let diff = DiffReply {
-            from,
-            to,
-            sheets,
-            names,
-            order,
-            spans_truncated,
-            formulas_incomplete,
-            next,
-        };
+        let diff = reply_of(Vec::new(), Vec::new(), order);
         for (sheet, is_left) in [(None, true), (Some(SheetId(1)), false)] {
             let revert = Revert { sheet, ..Revert::whole(Position::FIRST) };
             let part = RevertedPart { revert, ..RevertedPart::whole(Position::FIRST) };

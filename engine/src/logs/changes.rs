@@ -17,6 +17,7 @@ use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::touched::{TouchedCells, deleted_areas, touched_cells};
 
 use super::committed::{EntryCursor, ReadUntil};
+use super::entry_history::mutations_of;
 use super::recovered_sheets::{SheetRecoveries, VisitedMutation};
 use super::reversals::ReversedEdits;
 use super::{LogError, LogHead, Logs, View};
@@ -61,7 +62,7 @@ struct CommittedMutation {
 
 impl CommittedEntry {
     fn of(entry: &Entry, mutations: &[&[Operation]]) -> Self {
-        let authored = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
+        let authored = mutations_of(entry);
         let reversed = |index| ReversedEdits::of(&authored.get::<usize>(index)?.authored);
         let mutations = mutations.iter().enumerate().map(|(index, operations)| CommittedMutation {
             reversed: reversed(index),

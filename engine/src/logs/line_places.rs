@@ -8,7 +8,7 @@ use cellar_base::position::Position;
 use cellar_log::entry::{Entry, Mutation};
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::metadata::{DeletedLinesOfSheets, LinePlaces};
-use cellar_sheet::operation::{Operation, SheetId};
+use cellar_sheet::operation::{LineMove, Operation, SheetId};
 
 use super::entry_history::{EntryHistory, mutations_of};
 use super::reversals::ReversedEdits;
@@ -43,15 +43,7 @@ impl Logs {
 
 fn changes_lines(entry: &Entry) -> bool {
     let mut operations = mutations_of(entry).iter().flat_map(Mutation::committed_operations);
-    operations.any(|operation| {
-        matches!(
-            operation,
-            Operation::InsertRows(_)
-                | Operation::InsertColumns(_)
-                | Operation::DeleteRows(_)
-                | Operation::DeleteColumns(_)
-        )
-    })
+    operations.any(|operation| LineMove::of(operation).is_some())
 }
 
 fn apply(

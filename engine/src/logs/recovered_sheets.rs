@@ -9,6 +9,7 @@ use cellar_log::entry::{Entry, Merged};
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{DeletedSheetState, RecoveredNumbers, Workbook};
 
+use super::entry_history::mutations_of;
 use super::reversals::ReversedEdits;
 
 /// Deleted sheets, and the sheets that recovered them.
@@ -64,8 +65,7 @@ pub(super) struct VisitedMutation<'a> {
 impl SheetRecoveries {
     /// Must be called for each entry before it is applied to the workbook.
     pub(super) fn visit_entry(&mut self, workbook: &mut Workbook, entry: &Entry) {
-        let mutations = entry.edits().map(|edits| edits.mutations.as_slice()).unwrap_or_default();
-        let mutations = mutations.iter().map(|mutation| VisitedMutation {
+        let mutations = mutations_of(entry).iter().map(|mutation| VisitedMutation {
             reversed: ReversedEdits::of(&mutation.authored),
             committed: mutation.committed_operations(),
         });
@@ -181,6 +181,11 @@ impl SheetRecoveries {
         let merges = self.merged.get(&one).zip(self.merged.get(&other));
         merges.is_some_and(|(one, other)| one.is_same_merge(other))
     }
+}
+
+/// Returns the number that a sheet has now.
+pub(super) fn number_now(numbers: &RecoveredNumbers, sheet: SheetId) -> SheetId {
+    numbers.get(&sheet).copied().unwrap_or(sheet)
 }
 
 /// Returns the sheets that an undo or revert added. A sheet that it recovered from an import replaces a

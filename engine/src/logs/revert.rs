@@ -1,7 +1,6 @@
 //! Computes the operations that reverse all edits after a position, in all sheets or in one sheet or
 //! range.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use cellar_base::identity::{ClientKey, LogId};
@@ -13,17 +12,15 @@ use cellar_sheet::operation::{
     ClearRange, Operation, Rejection, RejectionReason, Revert, SheetId, Spans,
 };
 use cellar_sheet::workbook::{
-    DeletedSheets, PartFault, RecoveredNumbers, Reversal, Workbook, revert, revert_range,
-    revert_sheet, sheet_in_place,
+    DeletedSheets, PartFault, Reversal, Workbook, revert, revert_range, revert_sheet,
+    sheet_in_place,
 };
 
 use super::lost_references::{LostReferences, RestoringOperations};
+use super::recovered_sheets::number_now;
 use super::resolve::Resolved;
 use super::sheet_places::TabStates;
 use super::{LogError, Logs};
-
-/// Identifies the state before the reverted edits. That of the state now is another.
-const EARLIER_STATE: usize = 2;
 
 /// Rows and columns.
 type Range = (Spans, Spans);
@@ -60,12 +57,8 @@ impl Logs {
             None => self.add_formulas_that_lost_references(log_id, target, &mut changes).await?,
             Some(_) => LostReferences::Complete,
         };
-        let (now, numbers) = changes.state_with_recovered_sheets()?;
-        let now = &now;
-        let before = &match numbers.is_empty() {
-            true => Cow::Borrowed(&changes.before),
-            false => Cow::Owned(changes.before.with_recovered_numbers(&numbers, EARLIER_STATE)),
-        };
+        let (now, numbers) = &changes.state_with_recovered_sheets()?;
+        let before = &changes.before.with_recovered_numbers(numbers);
         let tabs = TabStates { before: before.tabs(), between: Vec::new(), now: now.tabs() };
         let deleted_sheets = DeletedSheets {
             imports: self.restorable_imports(log_id, target, before, now).await?,
@@ -74,7 +67,7 @@ impl Logs {
         };
         let reversal = match reverted.sheet {
             None => Ok(revert(before, now, &deleted_sheets)),
-            Some(sheet) => match (reverted.range(), number_now(&numbers, sheet)) {
+            Some(sheet) => match (reverted.range(), number_now(numbers, sheet)) {
                 (None, sheet) => revert_sheet(before, now, sheet, &deleted_sheets),
                 (Some(range), sheet) => {
                     let current_sheet = sheet_in_place(before, now, sheet).unwrap_or(sheet);
@@ -160,10 +153,6 @@ fn describe_fault(fault: PartFault, reverted: Revert, now: &Workbook) -> String 
     let name = reverted.sheet.and_then(|sheet| now.tabs().name(sheet));
     let sheet = name.map_or_else(|| format!("sheet {number}"), |name| format!("sheet `{name}`"));
     format!("cannot revert {sheet} to {}: {fault}", reverted.position)
-}
-
-fn number_now(numbers: &RecoveredNumbers, sheet: SheetId) -> SheetId {
-    numbers.get(&sheet).copied().unwrap_or(sheet)
 }
 
 fn describe_no_difference(reverted: Revert) -> String {

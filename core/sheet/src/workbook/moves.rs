@@ -14,15 +14,14 @@ pub(super) struct Moves {
     resolved: usize,
     /// Whether the workbook has had a formula. Without formulas, nothing follows moves.
     is_recording: bool,
-    /// Identifies states whose moves cannot be compared with those of others.
-    unrelated_state: Option<usize>,
+    /// Whether the moves cannot be compared with those of other states.
+    is_unrelated: bool,
 }
 
 impl Moves {
-    /// Returns the moves of a state in which all formulas have followed all moves. Only a state with the
-    /// same number has the same moves.
-    pub(super) fn unrelated(state: usize) -> Self {
-        Self { is_recording: true, unrelated_state: Some(state), ..Self::default() }
+    /// Returns the moves of a state in which all formulas have followed all moves.
+    pub(super) fn unrelated() -> Self {
+        Self { is_recording: true, is_unrelated: true, ..Self::default() }
     }
 
     pub(super) fn start_recording(&mut self) {
@@ -68,8 +67,8 @@ impl Moves {
         if !self.is_recording {
             return Some(MovedLines::default());
         }
-        let is_related = self.unrelated_state == later.unrelated_state;
-        let is_earlier = is_related && later.list.starts_with(&self.list);
+        let are_related = !self.is_unrelated && !later.is_unrelated;
+        let is_earlier = are_related && later.list.starts_with(&self.list);
         if is_earlier { Some(later.after(self.list.len())) } else { None }
     }
 }

@@ -1,6 +1,7 @@
 //! Sheets that were deleted and recovered. A recovered sheet has a new number and new row ids, but it
 //! is the sheet that was deleted: edits before the deletion can be compared with edits after it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Workbook;
@@ -100,7 +101,8 @@ impl Workbook {
         let Some(sheet) = sheets.get_mut(&recovered) else { return };
         *bytes = bytes.saturating_sub(sheet.bytes());
         let mut continued = sheet.with_orders(&deleted.rows, &deleted.columns);
-        let filled = deleted.cells.iter().filter(|_| is_import);
+        let no_cells = BTreeMap::new();
+        let filled = if is_import { &deleted.cells } else { &no_cells };
         for (id, Cell { value, formula, format }) in filled {
             let own_formula = continued.cells.get(id).and_then(|cell| cell.formula.clone());
             let parse = |text: &String| StoredFormula::parse(text, tabs, moves);
@@ -112,10 +114,13 @@ impl Workbook {
         *bytes = bytes.saturating_add(sheet.bytes());
     }
 
-    /// Returns this state with the numbers that deleted sheets have now. `state` must differ for all
-    /// states that are compared: how rows moved between them then follows from the ids of the rows.
+    /// Returns this state with the numbers that deleted sheets have now. How rows moved between it and
+    /// other states then follows from the ids of the rows.
     #[must_use]
-    pub fn with_recovered_numbers(&self, numbers: &RecoveredNumbers, state: usize) -> Self {
+    pub fn with_recovered_numbers(&self, numbers: &RecoveredNumbers) -> Cow<'_, Self> {
+        if numbers.is_empty() {
+            return Cow::Borrowed(self);
+        }
         let number_of = |sheet: SheetId| numbers.get(&sheet).copied().unwrap_or(sheet);
         let renumbered = |reference: &Reference| match reference.sheet {
             ReferenceSheet::Numbered(sheet) => {
@@ -124,7 +129,7 @@ impl Workbook {
             }
             ReferenceSheet::Own | ReferenceSheet::Unknown(_) => reference.clone(),
         };
-        let resolved = self.clone().unrelated_state(state);
+        let resolved = self.clone().without_moves();
         let map_sheet = |(sheet, mut contents): (SheetId, Sheet)| {
             contents.map_references(renumbered);
             (number_of(sheet), contents)
@@ -133,21 +138,21 @@ impl Workbook {
             (number_of(*sheet), self.tabs.name(*sheet).unwrap_or_default().to_owned())
         };
         let names = self.tabs.order().iter().map(named).collect();
-        Self {
+        Cow::Owned(Self {
             sheets: resolved.sheets.into_iter().map(map_sheet).collect(),
             tabs: Tabs::from_parts(names, self.tabs.used().clone()),
             names: self.names.map_references(renumbered),
             ..resolved
-        }
+        })
     }
 
-    /// Returns this state without its moves, which all formulas have followed. How rows moved to a state
-    /// with another number follows from the ids of the rows.
-    pub(super) fn unrelated_state(mut self, state: usize) -> Self {
+    /// Returns this state without its moves, which all formulas have followed. How rows moved to another
+    /// state follows from the ids of the rows.
+    pub(super) fn without_moves(mut self) -> Self {
         self.resolve_formulas();
         for sheet in self.sheets.values_mut() {
             sheet.map_references(Reference::clone);
         }
-        Self { moves: Moves::unrelated(state), ..self }
+        Self { moves: Moves::unrelated(), ..self }
     }
 }

@@ -59,7 +59,7 @@ impl Workbook {
     pub(super) fn with_kept_lines(&self, earlier: &Self) -> Cow<'_, Self> {
         match self.with_replaced_ids(earlier) {
             Cow::Borrowed(unchanged) => Cow::Borrowed(unchanged),
-            Cow::Owned(workbook) => Cow::Owned(workbook.unrelated_state(1)),
+            Cow::Owned(workbook) => Cow::Owned(workbook.without_moves()),
         }
     }
 

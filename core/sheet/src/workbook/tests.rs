@@ -177,7 +177,8 @@ proptest! {
     }
 
     /// A revert of a range restores the cells in the range whose rows and columns still exist or were
-    /// replaced by as many, clears those in new rows and columns, changes no cell outside, and has no effect if it is repeated.
+    /// replaced by as many, clears those in new rows and columns, changes no cell outside, and has no
+    /// effect if it is repeated.
     #[test]
     fn a_revert_of_a_range_restores_only_that_range(
         before in vec(any_operation(), 0..8),

@@ -61,13 +61,14 @@ impl ImportEdits {
     }
 }
 
-/// The imports and deleted rows and columns that the undo of one run depends on.
+/// Facts that the states of a run do not contain, and on which its undo depends.
 #[derive(Default)]
-pub(super) struct RunImports {
+pub(super) struct RunFacts {
     /// Sheets that the run imported and that were changed since.
     pub(super) changed: ChangedImports,
     /// Imports of the sheets that the run deleted.
     pub(super) restorable: RestorableImports,
+    /// Where the rows and columns belong that the run deleted.
     pub(super) lines: DeletedLinesOfSheets,
 }
 

@@ -11,16 +11,16 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_log::entry::Entry;
 use cellar_sheet::metadata::{DeletedLinesOfSheets, SheetPlaces};
-use cellar_sheet::operation::{Operation, Rejection, RejectionReason, SheetId, Undo};
+use cellar_sheet::operation::{Operation, Rejection, RejectionReason, Undo};
 use cellar_sheet::workbook::{
     DeletedSheets, ImportedSheet, ReversalReport, Workbook, undo_with_imports,
 };
 
-use self::imports::{ImportEdits, RunImports, imports_in, imports_now};
+use self::imports::{ImportEdits, RunFacts, imports_in, imports_now};
 use super::changes::ImportedCells;
 use super::committed::ReadUntil;
 use super::lost_references::{LostReferences, RestoringOperations};
-use super::recovered_sheets::SheetRecoveries;
+use super::recovered_sheets::{SheetRecoveries, number_now};
 use super::resolve::Resolved;
 use super::reversals::{AppliedReversal, is_any_reversed, reversals_in};
 use super::sheet_places::TabStates;
@@ -66,7 +66,7 @@ impl UndoStates {
     fn resolve(
         &self,
         head: Position,
-        run_imports: Vec<RunImports>,
+        run_facts: Vec<RunFacts>,
         mut places: Option<SheetPlaces>,
     ) -> Resolved {
         let target = self.target;
@@ -80,9 +80,9 @@ impl UndoStates {
         let mut operations = RestoringOperations::default();
         let mut report = ReversalReport::default();
         let mut block = None;
-        for (run, of_run) in self.runs.iter().zip(run_imports).rev() {
+        for (run, of_run) in self.runs.iter().zip(run_facts).rev() {
             let (before, after) = self.states_of(run);
-            let RunImports { changed, restorable, lines } = of_run;
+            let RunFacts { changed, restorable, lines } = of_run;
             let imports = imports_now(self.imports_of(run), &now, &changed);
             let places_of_run = places.take();
             let deleted_sheets =
@@ -110,10 +110,9 @@ impl UndoStates {
     /// Returns the imports of a run, with the numbers that deleted sheets have now.
     fn imports_of(&self, run: &UndoneRun) -> Vec<ImportedSheet> {
         let numbers = self.recoveries.numbers_now(&self.latest.workbook);
-        let number_now = |sheet: SheetId| numbers.get(&sheet).copied().unwrap_or(sheet);
         let renumbered = |import: &ImportedSheet| ImportedSheet {
-            sheet: number_now(import.sheet),
-            replaces: import.replaces.map(number_now),
+            sheet: number_now(&numbers, import.sheet),
+            replaces: import.replaces.map(|sheet| number_now(&numbers, sheet)),
             ..*import
         };
         run.imports.iter().map(renumbered).collect()
@@ -125,12 +124,7 @@ impl UndoStates {
         let now = &self.latest.workbook;
         let after = run.after.as_ref().unwrap_or(now);
         let numbers = self.recoveries.numbers_now(now);
-        if numbers.is_empty() {
-            return (Cow::Borrowed(&run.before), Cow::Borrowed(after));
-        }
-        let [before, after] = [(&run.before, 1), (after, 2)]
-            .map(|(workbook, state)| Cow::Owned(workbook.with_recovered_numbers(&numbers, state)));
-        (before, after)
+        (run.before.with_recovered_numbers(&numbers), after.with_recovered_numbers(&numbers))
     }
 
     fn exists_now(&self, import: &ImportedSheet) -> bool {
@@ -272,16 +266,16 @@ impl Logs {
         .await?;
         recoveries.complete(&mut latest.workbook);
         let head = states.latest.cursor.newest.ok_or(LogError::NotFound)?.head;
-        let mut run_imports = Vec::with_capacity(states.runs.len());
+        let mut run_facts = Vec::with_capacity(states.runs.len());
         for run in &states.runs {
-            run_imports.push(RunImports {
+            run_facts.push(RunFacts {
                 changed: self.changed_imports(log_id, states, run, head).await?,
                 restorable: self.imports_deleted_by(log_id, states, run).await?,
                 lines: self.lines_deleted_by(log_id, states, run, head).await?,
             });
         }
         let places = self.places_of_runs(log_id, states, head).await?;
-        Ok(states.resolve(head, run_imports, places))
+        Ok(states.resolve(head, run_facts, places))
     }
 
     /// Returns where the rows and columns that a run deleted belong now.
