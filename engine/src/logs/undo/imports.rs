@@ -115,12 +115,10 @@ impl Logs {
         let mut changed = ChangedImports::new();
         let mut compared_from = BTreeMap::<Position, Vec<SheetId>>::new();
         for import in states.imports_of(run).iter().filter(|import| states.exists_now(import)) {
+            // A sheet that was recovered without edits of the import displays what was imported.
             let recovered = states.recoveries.recovered(import.sheet);
-            if recovered.is_some_and(|recovered| !recovered.is_unedited_import) {
-                changed.insert(import.sheet, ReversalCounts::default());
-                continue;
-            }
-            let position = recovered.map_or(last, |recovered| recovered.position);
+            let unedited = recovered.filter(|recovered| recovered.is_unedited_import);
+            let position = unedited.map_or(last, |recovered| recovered.position);
             compared_from.entry(position).or_default().push(import.sheet);
         }
         for (position, sheets) in compared_from.into_iter().filter(|(from, _)| *from < head) {
@@ -143,10 +141,11 @@ impl Logs {
         sheets: &[SheetId],
     ) -> Result<ChangedImports, LogError> {
         let changes = self.read_changes_with(log_id, from, to, ImportedCells::Omit).await?;
-        let state_after = changes.state_after()?;
-        let changed = sheets.iter().filter_map(|sheet| {
-            Some((*sheet, changes.before.changes_in_sheet(&state_after, *sheet)?))
-        });
+        let (state_after, numbers) = changes.state_with_recovered_sheets()?;
+        let before = changes.before.with_recovered_numbers(&numbers);
+        let changed = sheets
+            .iter()
+            .filter_map(|sheet| Some((*sheet, before.changes_in_sheet(&state_after, *sheet)?)));
         Ok(changed.collect())
     }
 }
