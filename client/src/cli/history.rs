@@ -271,10 +271,19 @@ pub(super) fn describe_entry(entry: &EntryView, names: &mut SheetNames) -> Strin
     for operation in &committed {
         names.record_renamed_or_deleted(operation);
     }
-    if entry.mutations.iter().all(|mutation| mutation.committed.is_none()) {
+    if entry.mutations.iter().all(is_committed_as_authored) {
         return authored_description;
     }
     format!("{authored_description} (as: {committed_description})")
+}
+
+/// Formulas and names may have followed an import that replaced their sheet.
+fn is_committed_as_authored(mutation: &MutationView) -> bool {
+    match (&mutation.op, mutation.committed.as_deref()) {
+        (_, None) => true,
+        (Operation::ImportSheet(_), Some([first, ..])) => *first == mutation.op,
+        _ => false,
+    }
 }
 
 /// Returns `None` if an edit of the entry was not refused.
@@ -298,9 +307,12 @@ fn describe_refusal(entry: &EntryView, names: &SheetNames) -> Option<String> {
 mod tests {
     use cellar_api::wire::ExternalBody;
     use cellar_sheet::cell::Value;
+    use cellar_sheet::metadata::Extent;
     use cellar_sheet::operation::{
-        AddSheet, CellEdit, Rejection, RejectionReason, Revert, SetCells, SheetId, Undo,
+        AddSheet, CellEdit, ImportSheet, Rejection, RejectionReason, Revert, SetCells, SheetId,
+        TileIndex, Undo,
     };
+    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -386,6 +398,28 @@ mod tests {
         assert_eq!(
             describe_entry(&reverted, &mut SheetNames::default()),
             "reverted sheet `Costs` to 0.1 (as: added sheet `Costs`)"
+        );
+    }
+
+    #[test]
+    fn formulas_that_follow_an_import_are_not_described() {
+        let mut imported = entry(4, EntryKind::Edits, "a");
+        let import = Operation::ImportSheet(ImportSheet {
+            sheet: SheetId(3),
+            name: "Costs".into(),
+            replaces: None,
+            extent: Extent { rows: 1, columns: 1 },
+            cells: 1,
+            formulas: None,
+            sheets: BTreeMap::new(),
+            tile_index: TileIndex::new(Vec::new()).unwrap(),
+        });
+        let followed = imported.mutations[0].op.clone();
+        imported.mutations[0].op = import.clone();
+        imported.mutations[0].committed = Some(vec![import, followed]);
+        assert_eq!(
+            describe_entry(&imported, &mut SheetNames::default()),
+            "imported sheet `Costs`, 1 cell"
         );
     }
 

@@ -44,7 +44,10 @@ impl Logs {
             }
             None => {
                 self.verify_and_publish_imports(&request).await?;
-                self.append_unchecked(request).await
+                match request.replacing_import() {
+                    Some(import) => self.append_replacing_import(&request, import).await,
+                    None => self.append_unchecked(request).await,
+                }
             }
         }
     }

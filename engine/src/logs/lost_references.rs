@@ -1,5 +1,5 @@
-//! Finds the formulas that lost references because rows, columns or sheets were deleted. An undo or
-//! revert of the deletion restores these references.
+//! Finds the formulas that lose references because rows, columns or sheets are deleted. An undo or
+//! revert of the deletion restores these references. If an import replaces a sheet, they follow it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,11 @@ use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_ENTRY_BODY_BYTES, MAX_UNDO_FO
 use cellar_base::position::Position;
 use cellar_log::append::{Resolution, fits_into_entry};
 use cellar_log::entry::Mutation;
+use cellar_sheet::a1::SheetArea;
 use cellar_sheet::cell::{Cell, Value};
 use cellar_sheet::metadata::Extent;
-use cellar_sheet::operation::{Operation, SheetId};
-use cellar_sheet::workbook::{Reversal, ReversalReport};
+use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
+use cellar_sheet::workbook::{Reversal, ReversalReport, Workbook};
 use cellar_snapshot::dependents::{DependentBounds, DependentFormulas};
 use cellar_snapshot::touched::TouchedCells;
 
@@ -27,8 +28,8 @@ pub(super) enum LostReferences {
     Incomplete,
 }
 
-/// The operations of an undo or revert, with and without those that restore references of other
-/// formulas.
+/// The operations of an undo or revert, or those that follow an import, with and without those that
+/// restore references of other formulas.
 #[derive(Default)]
 pub(super) struct RestoringOperations {
     all: Vec<Operation>,
@@ -69,6 +70,24 @@ impl RestoringOperations {
         }
         Resolved { resolution: Resolution::new(state_position, operations), report }
     }
+
+    /// Same for the operations that follow an import. The import is appended without them if the entry
+    /// would be too large.
+    pub(super) fn resolve_import(
+        mut self,
+        state_position: Position,
+        import: ImportSheet,
+        report: ReversalReport,
+        lost_references: LostReferences,
+    ) -> Resolved {
+        let authored = Operation::ImportSheet(import);
+        for operations in [&mut self.all, &mut self.without_formulas] {
+            operations.insert(0, authored.clone());
+        }
+        let mut resolved = self.resolve(state_position, authored, report, lost_references);
+        resolved.resolution.operations.remove(0);
+        resolved
+    }
 }
 
 impl Logs {
@@ -89,7 +108,7 @@ impl Logs {
             return Ok(LostReferences::Complete);
         }
         let mut view = self.open_view(log_id, Some(position), None).await?;
-        match view.add_formulas_that_lost_references(changes).await {
+        match view.add_formulas_that_refer_to(&changes.deleted, &mut changes.before).await {
             // The undo must restore the other cells.
             Err(error @ LogError::Snapshot(_)) => {
                 tracing::warn!(%log_id, %error, "formulas that lost references cannot be read");
@@ -101,12 +120,20 @@ impl Logs {
 }
 
 impl View {
-    async fn add_formulas_that_lost_references(
+    /// Adds the formulas outside of `areas`, which are whole rows, columns or sheets, that refer to them
+    /// to a workbook.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LogError::TooLarge`] if the workbook exceeds the memory limit, or another [`LogError`]
+    /// if the formulas cannot be read.
+    pub(super) async fn add_formulas_that_refer_to(
         &mut self,
-        changes: &mut Changes,
+        areas: &[SheetArea],
+        workbook: &mut Workbook,
     ) -> Result<LostReferences, LogError> {
         let bounds = DependentBounds { formulas: MAX_UNDO_FORMULAS, tiles: MAX_DEPENDENT_TILES };
-        let found = self.formulas_losing_references(&changes.deleted, bounds).await?;
+        let found = self.formulas_losing_references(areas, bounds).await?;
         let mut bytes = 0_usize;
         for (sheet, touched) in cells_to_read(&found) {
             for part in touched.windows() {
@@ -114,11 +141,11 @@ impl View {
                 cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
                 let cells_bytes: usize = cells.iter().map(|(_, cell)| cell_bytes(cell)).sum();
                 bytes = bytes.saturating_add(cells_bytes);
-                // More would not fit into the entry of the undo.
+                // More would not fit into the entry.
                 if bytes > MAX_ENTRY_BODY_BYTES {
                     return Ok(LostReferences::Incomplete);
                 }
-                changes.before.fill(sheet, cells)?;
+                workbook.fill(sheet, cells)?;
             }
         }
         Ok(if found.complete { LostReferences::Complete } else { LostReferences::Incomplete })

@@ -30,6 +30,7 @@ mod pages;
 mod pull;
 mod push;
 mod recovered_sheets;
+mod replacing_import;
 mod resolve;
 mod restorable;
 mod reversals;

@@ -23,7 +23,7 @@ pub enum WhenUnchanged {
     Refuse,
 }
 
-/// The operations of an undo or revert, and their effect in numbers.
+/// The operations of an undo or revert, or those that follow an import, and their effect in numbers.
 pub(super) struct Resolved {
     pub(super) resolution: Resolution,
     pub(super) report: ReversalReport,
@@ -34,6 +34,12 @@ impl Resolved {
     pub(super) fn rejected(state_position: Position, rejection: Rejection) -> Self {
         let operations = Vec::new();
         let resolution = Resolution { state_position, operations, rejection: Some(rejection) };
+        Self { resolution, report: ReversalReport::default() }
+    }
+
+    /// There is nothing to append in addition to an import.
+    pub(super) fn nothing(state_position: Position) -> Self {
+        let resolution = Resolution::new(state_position, Vec::new());
         Self { resolution, report: ReversalReport::default() }
     }
 
@@ -194,10 +200,10 @@ impl Logs {
     }
 }
 
-/// A mutation that an earlier request committed was resolved on another state, so the report does
-/// not apply to it.
-fn with_report(mut appended: Appended, report: ReversalReport) -> Appended {
-    if let [result] = appended.results.as_mut_slice()
+/// Adds the report to the first mutation. A mutation that an earlier request committed was resolved on
+/// another state, so the report does not apply to it.
+pub(super) fn with_report(mut appended: Appended, report: ReversalReport) -> Appended {
+    if let Some(result) = appended.results.first_mut()
         && !result.duplicate
         && result.rejection.is_none()
     {

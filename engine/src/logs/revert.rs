@@ -121,7 +121,7 @@ impl Logs {
     }
 
     /// Returns what the client has seen at `base`, and all entries from there up to `head`.
-    async fn viewpoint_at(
+    pub(super) async fn viewpoint_at(
         &self,
         log_id: LogId,
         client: ClientKey,

@@ -45,7 +45,7 @@ pub(in crate::cli) struct Import {
     /// Import into this spreadsheet instead of a new one (same as -s)
     #[arg(long, value_name = "SPREADSHEET")]
     pub(in crate::cli) into: Option<SpreadsheetReference>,
-    /// Replace this sheet of an existing spreadsheet, keeping its name
+    /// Replace this sheet of an existing spreadsheet; formulas and names then refer to the new sheet
     #[arg(long, value_name = "NAME", conflicts_with = "sheet")]
     pub(in crate::cli) replace: Option<String>,
     /// Write the cells into this sheet of an existing spreadsheet, as edits

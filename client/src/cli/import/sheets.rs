@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cellar_api::wire::Head;
+use cellar_api::wire::{Head, ReversalReport};
 use cellar_base::identity::LogId;
 use cellar_catalog::spreadsheet::Name;
 use serde_json::json;
@@ -29,6 +29,8 @@ const PROGRESS_INTERVAL_MS: u64 = 100;
 const LINE_INTERVAL_S: u64 = 10;
 const BAR_TEMPLATE: &str = "{bar:30} {percent} %, {msg}, {eta} left";
 const MAX_LISTED_SHEETS: usize = 10;
+const FOLLOWED_INCOMPLETE: &str = "Too many formulas refer to the replaced sheet: some of them show #REF! now. \
+                                   `cellar undo` takes the import back.";
 
 pub(super) async fn print_dry_run(output: &Output, args: &args::Import) -> Result<(), CliError> {
     let options = read_options(args)?;
@@ -178,6 +180,9 @@ impl ImportReport {
         output.print_json(&self.destination.add_to(&self.to_json()))?;
         output.print_line(self.summary(&args.file))?;
         list_sheets(output, &self.imported.sheets)?;
+        if let Some(followed) = &self.imported.followed {
+            print_followed(output, followed)?;
+        }
         match &self.imported.file {
             Some(file) => print_notes(output, file, options, self.hint.as_deref()),
             None => output.print_note(
@@ -196,6 +201,8 @@ impl ImportReport {
             "position": self.imported.position,
             "sheets": sheets_as_json(&self.imported.sheets),
             "cells": count_cells(&self.imported.sheets),
+            "followed": self.imported.followed.map(|followed| followed.restored),
+            "followedIncomplete": self.imported.followed.map(|followed| followed.formulas_incomplete),
             "hidden": file.map(|file| file.hidden),
             "names": file.map(|file| file.names),
             "notImported": file.map(|file| not_imported_as_json(&file.not_imported)),
@@ -311,6 +318,16 @@ fn list_sheets(output: &Output, sheets: &[ImportedSheet]) -> Result<(), CliError
         let omitted_count = grouped(sheets.len() - MAX_LISTED_SHEETS);
         output
             .print_line(format!("  and {omitted_count} more (list them with `cellar sheets`)"))?;
+    }
+    Ok(())
+}
+
+fn print_followed(output: &Output, followed: &ReversalReport) -> Result<(), CliError> {
+    if !followed.restored.is_zero() {
+        output.print_line(format!("refer to the new sheet now: {}", followed.restored))?;
+    }
+    if followed.formulas_incomplete {
+        output.print_note(FOLLOWED_INCOMPLETE);
     }
     Ok(())
 }

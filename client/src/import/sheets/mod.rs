@@ -18,7 +18,9 @@ mod upload;
 
 use std::path::{Path, PathBuf};
 
-use cellar_api::wire::{AppendReply, AppendRequest, AppendedMutation, ProblemKind, SheetsReply};
+use cellar_api::wire::{
+    AppendReply, AppendRequest, AppendedMutation, ProblemKind, ReversalReport, SheetsReply,
+};
 use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::Name;
@@ -111,6 +113,9 @@ pub struct Imported {
     pub first_sheet: Option<SheetId>,
     /// Imported sheets, with their names in the spreadsheet.
     pub sheets: Vec<ImportedSheet>,
+    /// Formulas of other sheets and names that referred to the replaced sheet and refer to the imported
+    /// one now. `None` if there are none or the import had already been appended.
+    pub followed: Option<ReversalReport>,
     /// Summary of the file, or `None` if the file was not read because an interrupted import only
     /// had to send its remaining requests.
     pub file: Option<FileSummary>,
@@ -279,6 +284,7 @@ impl SheetImport<'_> {
             incarnation: current_sheets.as_ref().map(|reply| reply.incarnation),
             first_sheet: first_sheet.map(|view| view.sheet),
             sheets: list_imported_sheets(&journal.requests, &replies, current_sheets.as_ref()),
+            followed: replies.iter().flat_map(|reply| &reply.results).find_map(|it| it.reversal),
             file,
         })
     }

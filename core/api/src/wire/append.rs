@@ -88,8 +88,9 @@ pub struct AppendedMutation {
     /// Whether the mutation was committed without effect because its target had been deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_effect: bool,
-    /// Effect of an undo or revert in numbers. Set only if the mutation was
-    /// appended by this request.
+    /// Effect of an undo or revert in numbers. Also set if an import replaced a sheet to which formulas of
+    /// other sheets or names refer: `restored` counts those that refer to the imported sheet now. Set
+    /// only if the mutation was appended by this request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversal: Option<ReversalReport>,
 }

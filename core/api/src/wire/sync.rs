@@ -84,7 +84,9 @@ pub struct PushedResult {
     /// differ from the operation that was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub committed: Option<Vec<Operation>>,
-    /// Effect of an undo or revert in numbers. Set only if the mutation was appended by this push.
+    /// Effect of an undo or revert in numbers. Also set if an import replaced a sheet to which formulas of
+    /// other sheets or names refer: `restored` counts those that refer to the imported sheet now. Set
+    /// only if the mutation was appended by this push.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reversal: Option<ReversalReport>,
 }

@@ -80,7 +80,8 @@ pub const MAX_SPAN_JSON_BYTES: usize = 40;
 pub const MAX_RANGE_CELLS: u64 = 1 << 24;
 /// Maximum memory for the cells of a read that replays the log, in bytes.
 pub const MAX_REPLAY_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum number of formulas whose lost references one undo or revert of a deletion restores.
+/// Maximum number of formulas whose lost references one undo or revert of a deletion restores, and of
+/// those that follow an import which replaces their sheet.
 pub const MAX_UNDO_FORMULAS: usize = 2_000;
 /// Maximum number of entries that one request for the history of cells reads. If a sheet was recovered,
 /// at most as many are searched for its deletion.

@@ -149,7 +149,7 @@ fn names_later_import(operation: &Operation) -> bool {
 /// Returns the number of an imported sheet as its author chose it, and as it was committed.
 fn imported_number(mutation: &Mutation) -> Option<(SheetId, SheetId)> {
     match (&mutation.authored, mutation.committed_operations()) {
-        (Operation::ImportSheet(authored), [Operation::ImportSheet(committed)]) => {
+        (Operation::ImportSheet(authored), [Operation::ImportSheet(committed), ..]) => {
             Some((authored.sheet, committed.sheet))
         }
         _ => None,
@@ -172,8 +172,8 @@ pub(super) fn oldest_needed_position(request: &Request, scan: &Scan) -> Position
     lowest_base.map_or(scan.start_position, |base| scan.viewpoint.first_needed_position(base))
 }
 
-/// Returns the position of the latest known edit if the request's undo or revert is outdated,
-/// because it was computed before that edit. Otherwise, returns `None`.
+/// Returns the position of the latest known edit if the operations computed for the request are
+/// outdated, because they were computed before that edit. Otherwise, returns `None`.
 pub(super) fn find_edit_after_resolution(request: &Request, scan: &Scan) -> Option<Position> {
     let mut remaining_mutations = request.mutations_after(scan.last_committed_id);
     let resolution = remaining_mutations.find_map(|(_, mutation)| mutation.resolution.as_ref())?;

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effect::{Effect, KnownState, rejection_of_missing_sheet};
-use super::request::{RequestMutation, Resolution, rejection_if_too_large};
+use super::request::{RequestMutation, rejection_if_too_large};
+use super::resolution::Resolution;
 use super::scan::operations_bytes;
 use crate::entry::{ExternalEdits, Mutation, encode_external};
 use crate::transform::{SpaceMap, transform};
@@ -154,7 +155,10 @@ impl Committer {
             Operation::Revert(revert) => {
                 Some(revert_operations(revert.position, resolution.as_ref())?)
             }
-            _ => self.transform_operation(*base, authored)?,
+            _ => {
+                let transformed = self.transform_operation(*base, authored)?;
+                with_following_operations(authored, transformed, resolution.as_ref())
+            }
         };
         let committed_mutation = Mutation { base: *base, authored: authored.clone(), committed };
         check_entry_limits(&committed_mutation)?;
@@ -268,6 +272,22 @@ impl Committer {
         }
         self.viewpoint.add_own_mutation(self.entry_position, mutation.base, authored, committed);
     }
+}
+
+/// Adds the operations that follow an import, if the import has an effect.
+fn with_following_operations(
+    authored: &Operation,
+    transformed: Option<Vec<Operation>>,
+    resolution: Option<&Resolution>,
+) -> Option<Vec<Operation>> {
+    let following = resolution.map_or(&[][..], |resolution| &resolution.operations);
+    let has_effect = transformed.as_ref().is_none_or(|operations| !operations.is_empty());
+    if following.is_empty() || !has_effect {
+        return transformed;
+    }
+    let mut operations = transformed.unwrap_or_else(|| vec![authored.clone()]);
+    operations.extend_from_slice(following);
+    Some(operations)
 }
 
 /// Maps the sheets of later imports that the formulas of an import name. Others may have added sheets

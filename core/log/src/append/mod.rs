@@ -14,7 +14,7 @@
 //! - *End Segment check*: no entry is put after an End Segment.
 //! - *Consistent refusal*: no request is refused because of a stale read.
 //! - *Fresh undo*: the operations of an undo or revert are put only directly after the state from
-//!   which they were computed.
+//!   which they were computed. The same holds for those that follow an import.
 //! - *Effect*: a mutation without an effect on the latest state is never put as if it had one
 //!   ([`effect`]).
 //! - *Bounded age*: an append older than `MAX_APPEND_AGE_S` puts no entry, because the entries that
@@ -30,6 +30,7 @@ mod merge_request;
 mod mutation_ids;
 mod phase;
 pub mod request;
+mod resolution;
 mod rules;
 mod scan;
 pub mod tail_age;
@@ -39,10 +40,8 @@ pub(crate) mod tests;
 pub use cached_tail::CachedTail;
 pub use machine::Append;
 pub use merge_request::{MergedMutation, MergedOrigin};
-pub use request::{
-    ImportRequest, InvalidRequest, NewMutation, Request, Resolution, ResolutionRequest, Target,
-    Upload, fits_into_entry,
-};
+pub use request::{ImportRequest, InvalidRequest, NewMutation, Request, Upload, fits_into_entry};
+pub use resolution::{Resolution, ResolutionRequest, Target};
 pub use rules::{Rules, SafetyRule};
 
 use std::sync::Arc;
@@ -177,8 +176,8 @@ pub struct MutationResult {
     pub committed: Option<Vec<Operation>>,
     /// Whether the mutation has no effect, because other clients deleted its target after its base.
     pub no_effect: bool,
-    /// Effect of an undo or revert in numbers. Set only if this request
-    /// committed the mutation.
+    /// Effect of an undo or revert in numbers. For an import that replaces a sheet, the formulas and
+    /// names that refer to the new sheet now. Set only if this request committed the mutation.
     pub reversal: Option<ReversalReport>,
 }
 
@@ -215,8 +214,8 @@ pub enum Refusal {
         /// Id of the last committed mutation.
         last_id: u64,
     },
-    /// Other clients have changed the state from which the undo or revert was computed, so the
-    /// caller must compute it again.
+    /// Other clients have changed the state from which operations of the request were computed, so
+    /// the caller must compute them again.
     #[error("the log has newer edits up to {newest}; retry the unchanged request")]
     StaleResolution {
         /// Newest known edit.

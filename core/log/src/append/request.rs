@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::merge_request::MergedOrigin;
 use super::mutation_ids::{check_id_is_not_too_large, check_ids_are_consecutive, last_id};
+use super::resolution::Resolution;
 use crate::entry::{Mutation, encoded_mutation_bytes};
 use cellar_base::identity::{ClientKey, ClientName, LogId};
 use cellar_base::limits::{MAX_ENTRY_BODY_BYTES, MAX_MUTATION_ID, MAX_MUTATIONS_PER_REQUEST};
 use cellar_base::position::Position;
 use cellar_sheet::operation::{
-    ImportSheet, InvalidOperation, Operation, Rejection, RejectionReason, Revert,
+    ImportSheet, InvalidOperation, Operation, Rejection, RejectionReason,
 };
 
 /// Maximum length in bytes of the mutation count at the start of a body.
@@ -26,49 +27,6 @@ pub struct NewMutation {
     /// The operation as its author sent it. An operation that can never succeed is appended as
     /// rejected.
     pub operation: Operation,
-}
-
-/// The operations that were computed for an undo or revert.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Resolution {
-    /// Position of the state from which the operations were computed. The operations are put only
-    /// if the log contains no later edit.
-    pub state_position: Position,
-    /// Operations that reverse the edits, in order. Empty if there is nothing to reverse.
-    pub operations: Vec<Operation>,
-    /// The rejection to append if there are no operations. Without it, the rejection has a general
-    /// reason.
-    pub rejection: Option<Rejection>,
-}
-
-impl Resolution {
-    /// Creates a resolution without a rejection of its own.
-    #[must_use]
-    pub fn new(state_position: Position, operations: Vec<Operation>) -> Self {
-        Self { state_position, operations, rejection: None }
-    }
-}
-
-/// A request for a single undo or revert, without other mutations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResolutionRequest {
-    /// Client that sent the request.
-    pub client: ClientKey,
-    /// Id of the mutation.
-    pub id: u64,
-    /// Base of the mutation: the latest position that its author had seen.
-    pub base: Position,
-    /// The edits to reverse.
-    pub target: Target,
-}
-
-/// Selects the edits that an undo or revert reverses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// All edits of the entry at this position.
-    Entry(Position),
-    /// All edits after a position, in all sheets or in a part of them.
-    After(Revert),
 }
 
 /// A requested import.
@@ -336,7 +294,7 @@ impl Request {
     }
 
     /// Returns an empty list if the operations are in an uploaded object.
-    fn mutations(&self) -> impl Iterator<Item = (u64, &RequestMutation)> {
+    pub(super) fn mutations(&self) -> impl Iterator<Item = (u64, &RequestMutation)> {
         self.mutations_after(0)
     }
 
@@ -381,18 +339,6 @@ impl Request {
         bases.chain(self.upload_payload().map(|upload| upload.base))
     }
 
-    /// Returns the request's undo or revert, if any. The caller must compute its operations.
-    #[must_use]
-    pub fn resolution_request(&self) -> Option<ResolutionRequest> {
-        let (id, mutation) = self.mutations().next()?;
-        let target = match &mutation.authored {
-            Operation::Undo(undo) => Target::Entry(undo.position),
-            Operation::Revert(revert) => Target::After(*revert),
-            _ => return None,
-        };
-        Some(ResolutionRequest { client: self.client, id, base: mutation.base, target })
-    }
-
     /// Returns the import operations that the client does not know to be committed. Before the
     /// append, the caller must check that the chunks that they reference exist.
     pub fn imports(&self) -> impl Iterator<Item = ImportRequest<'_>> {
@@ -416,18 +362,6 @@ impl Request {
             crate::transform::may_name_sheets(operation)
                 || matches!(operation, Operation::SetName(_))
         })
-    }
-
-    /// Sets the operations computed for the request's undo or revert. Without them, the undo or
-    /// revert is rejected.
-    #[must_use]
-    pub fn with_resolution(mut self, resolution: Resolution) -> Self {
-        if let Payload::Mutations(mutations) = &mut self.payload
-            && let [only_mutation] = mutations.as_mut_slice()
-        {
-            only_mutation.resolution = Some(resolution);
-        }
-        self
     }
 
     /// Returns the lowest base of all mutations, at which the log scan starts.

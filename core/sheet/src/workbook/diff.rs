@@ -375,7 +375,7 @@ fn diff_cells(
             if is_back_in_time {
                 return new_formulas.only_moved(new_formula, moved, old_formula, &mut old_formulas);
             }
-            old_formulas.only_moved(old_formula, moved, new_formula, &mut new_formulas)
+            old_formulas.only_moved_or_followed(old_formula, moved, new_formula, &mut new_formulas)
         };
         let has_same_formula =
             has_same_text || only_moved(moved) || moved_in_place.is_some_and(only_moved);

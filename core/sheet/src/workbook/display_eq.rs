@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sheet::Sheet;
 use super::stored_formula::StoredFormula;
-use super::undo::cells_that_lost_references;
+use super::undo::{FollowedReferences, cells_that_lost_references};
 use super::{ReversalCounts, SheetReader, Workbook};
 use crate::a1::Rectangle;
 use crate::axis_map::{Axis, AxisMap};
@@ -40,7 +40,7 @@ impl Workbook {
     fn loses_references_until(&self, later: &Self) -> bool {
         let moved = self.moved_lines_to(later);
         self.sheets.keys().any(|id| match (self.sheet(*id), later.sheet(*id)) {
-            (Some(old), Some(new)) => !cells_that_lost_references(old, new, &moved).is_empty(),
+            (Some(old), Some(new)) => loses_references(old, new, &moved),
             _ => false,
         })
     }
@@ -59,7 +59,7 @@ impl Workbook {
         }
         let new = SheetReader { tabs: old.tabs, ..new };
         self.sheet_displays_same(sheet, later, sheet)
-            && cells_that_lost_references(old, new, &moved_within_sheet).is_empty()
+            && !loses_references(old, new, &moved_within_sheet)
     }
 
     /// Returns what differs in a sheet between this state and a later state, or `None` if the sheet
@@ -122,6 +122,10 @@ impl Sheet {
         };
         keeps_indices(Axis::Rows, &rows) && keeps_indices(Axis::Columns, &columns)
     }
+}
+
+fn loses_references(old: SheetReader<'_>, new: SheetReader<'_>, moved: &MovedLines) -> bool {
+    !cells_that_lost_references(old, new, moved, FollowedReferences::Kept).is_empty()
 }
 
 /// Returns whether two states of a sheet display the same. A formula may differ in references that

@@ -29,8 +29,8 @@ pub use sheet_reader::SheetReader;
 pub use tab_order::OrderDiff;
 pub use undo::{
     DeletedSheets, ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal,
-    ReversalCounts, ReversalReport, revert, revert_range, revert_sheet, sheet_in_place, undo,
-    undo_with_imports,
+    ReversalCounts, ReversalReport, references_to_import, revert, revert_range, revert_sheet,
+    sheet_in_place, undo, undo_with_imports,
 };
 
 use std::collections::BTreeMap;

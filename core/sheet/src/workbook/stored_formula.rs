@@ -146,6 +146,26 @@ impl<'a> FormulaReader<'a> {
         }
     }
 
+    /// Like [`FormulaReader::only_moved`], but references to a sheet that was replaced may have followed
+    /// the sheet that has its name now.
+    pub(in crate::workbook) fn only_moved_or_followed(
+        &mut self,
+        older: Option<&StoredFormula>,
+        moved: &MovedLines,
+        newer: Option<&StoredFormula>,
+        newer_reader: &mut FormulaReader<'_>,
+    ) -> bool {
+        if self.only_moved(older, moved, newer, newer_reader) {
+            return true;
+        }
+        let Some((older, newer)) = older.zip(newer) else { return false };
+        let Some((older, newer)) = self.template(older).zip(newer_reader.template(newer)) else {
+            return false;
+        };
+        let older = moved_template(&older, self.sheet, moved);
+        follows_replaced_sheet(&older, self.tabs, &newer, newer_reader.tabs)
+    }
+
     /// Returns whether the formula `newer`, of the same cell in another state, is `older` with the
     /// references that it has after `moved`. `self` reads the older formula.
     pub(in crate::workbook) fn only_moved(
@@ -233,6 +253,24 @@ pub(in crate::workbook) fn lost_same_references(
         text_of(&resolved, tabs)
     };
     lost_count(template, tabs) > 0 && text_of_lost(template) == text_of_lost(other)
+}
+
+/// Returns whether a formula of the state with the sheets `newer_tabs` has the same text as `older`, but
+/// refers to sheets that replaced those to which `older` refers.
+fn follows_replaced_sheet(
+    older: &Template,
+    tabs: &Tabs,
+    newer: &Template,
+    newer_tabs: &Tabs,
+) -> bool {
+    let mut references = older.references_at(TEMPLATE_CELL);
+    let is_replaced = references.any(|reference| match reference.sheet {
+        ReferenceSheet::Numbered(sheet) => {
+            tabs.name(sheet).is_some() && newer_tabs.name(sheet).is_none()
+        }
+        ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
+    });
+    is_replaced && text_of(older, tabs) == text_of(newer, newer_tabs)
 }
 
 fn lost_count(template: &Template, tabs: &Tabs) -> usize {

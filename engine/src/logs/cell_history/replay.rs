@@ -10,7 +10,7 @@ use cellar_sheet::axis_map::{Axis, AxisMap};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::tracked_cells::Touch;
-use cellar_sheet::workbook::Workbook;
+use cellar_sheet::workbook::{CellDiff, Workbook};
 use cellar_snapshot::touched::TouchedCells;
 
 use super::super::{LogError, Logs};
@@ -143,6 +143,8 @@ fn apply_entry(
         changes.push((name, CellHistoryChange::SheetAdded));
     }
     let is_applied = entry.imports_the_sheet();
+    let is_compared_as_a_whole = entry.touches().all(|touch| *touch == Touch::Contents);
+    let start = is_compared_as_a_whole.then(|| workbook.clone());
     for tracked in &entry.operations {
         let diffs = if is_applied {
             Vec::new()
@@ -155,12 +157,21 @@ fn apply_entry(
         match whole_change(touch) {
             Some(change) => changes.push((name, change)),
             None => {
-                let cells = diffs.into_iter().map(CellHistoryChange::Cell);
+                let keeps_text = |diff: &CellDiff| keeps_formula(start.as_ref(), sheet, diff);
+                let cells = diffs.into_iter().filter(|diff| !keeps_text(diff));
+                let cells = cells.map(CellHistoryChange::Cell);
                 changes.extend(cells.map(|change| (name.clone(), change)));
             }
         }
     }
     Ok(changes)
+}
+
+/// Returns whether a formula has the text that it had at the start of the entry. An import that replaces
+/// a sheet sets the formulas that refer to it once more.
+fn keeps_formula(start: Option<&Workbook>, sheet: SheetId, diff: &CellDiff) -> bool {
+    let cell = start.and_then(|start| Some(start.sheet(sheet)?.cell(diff.row, diff.column)));
+    cell.is_some_and(|cell| cell.formula.is_some() && cell.formula == diff.after.formula)
 }
 
 /// Returns the change if it affects whole rows, whole columns or the whole sheet. Returns `None` if

@@ -31,7 +31,7 @@ pub(super) fn changed_cells(
         let older_cell = older.sheet.cells.get(&id).unwrap_or(&blank);
         let newer_cell = newer.sheet.cells.get(&id).unwrap_or(&blank);
         let only_moved = moved.iter().any(|moved| {
-            older_formulas.only_moved(
+            older_formulas.only_moved_or_followed(
                 older_cell.formula.as_ref(),
                 moved,
                 newer_cell.formula.as_ref(),
@@ -47,6 +47,14 @@ pub(super) fn changed_cells(
     changes
 }
 
+/// Whether references to a sheet that was replaced are lost if they have followed the sheet that has its
+/// name now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::workbook) enum FollowedReferences {
+    Lost,
+    Kept,
+}
+
 /// Returns the cells whose formulas were not changed, but have lost references between two states.
 /// `moved` leads from the older to the newer state. Only references to rows and columns that it
 /// deletes, and to sheets that are not in the tabs of `newer`, count.
@@ -54,6 +62,7 @@ pub(in crate::workbook) fn cells_that_lost_references(
     older: SheetReader<'_>,
     newer: SheetReader<'_>,
     moved: &MovedLines,
+    followed: FollowedReferences,
 ) -> Vec<CellId> {
     let (mut older_formulas, mut newer_formulas) = (older.formulas(), newer.formulas());
     let mut cells = Vec::new();
@@ -61,14 +70,22 @@ pub(in crate::workbook) fn cells_that_lost_references(
         let (Some(formula), Some(newer_formula)) = (&cell.formula, newer.formula(*id)) else {
             continue;
         };
-        if older_formulas.loses_references(formula, moved, newer.tabs)
-            && older_formulas.only_moved(
-                Some(formula),
+        if !older_formulas.loses_references(formula, moved, newer.tabs) {
+            continue;
+        }
+        let (formula, newer_formula) = (Some(formula), Some(newer_formula));
+        let is_lost = match followed {
+            FollowedReferences::Kept => {
+                older_formulas.only_moved(formula, moved, newer_formula, &mut newer_formulas)
+            }
+            FollowedReferences::Lost => older_formulas.only_moved_or_followed(
+                formula,
                 moved,
-                Some(newer_formula),
+                newer_formula,
                 &mut newer_formulas,
-            )
-        {
+            ),
+        };
+        if is_lost {
             cells.push(*id);
         }
     }

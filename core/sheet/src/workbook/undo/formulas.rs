@@ -40,15 +40,15 @@ impl UndoBuilder<'_> {
         moved: Option<&MovedLines>,
     ) -> Reference {
         let Some(sheet) = reference.sheet_number(own_sheet) else { return reference.clone() };
-        let Some(new_sheet) = self.restored.get(&sheet) else {
+        let Some(new_sheet) = self.restored_sheet(sheet) else {
             let mut maps = moved.into_iter().chain([&self.moved_by_undo]);
             let of_sheet = maps.find(|moved| moved.sheet(sheet).is_some());
             return reference.moved(own_sheet, of_sheet.unwrap_or(&self.moved_until_now));
         };
-        // A restored sheet has the rows and columns of the deleted one.
+        // A restored sheet has the rows and columns of the deleted one, and so has its replacement.
         match reference.sheet {
             ReferenceSheet::Numbered(_) => {
-                let sheet = ReferenceSheet::Numbered(*new_sheet);
+                let sheet = ReferenceSheet::Numbered(new_sheet);
                 Reference { sheet, area: reference.area }
             }
             ReferenceSheet::Own | ReferenceSheet::Unknown(_) => reference.clone(),

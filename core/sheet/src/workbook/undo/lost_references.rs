@@ -4,7 +4,7 @@
 use cellar_formula::changes::MovedLines;
 
 use super::UndoBuilder;
-use super::cell_changes::cells_that_lost_references;
+use super::cell_changes::{FollowedReferences, cells_that_lost_references};
 use crate::operation::{CellEdit, SheetId};
 use crate::workbook::SheetReader;
 use crate::workbook::sheet::{CellId, CellLookup};
@@ -80,11 +80,14 @@ impl<'a> UndoBuilder<'a> {
         is_restored: impl Fn(SheetId, &StoredFormula, &mut FormulaReader<'_>) -> bool,
     ) -> Option<LostReferences<'a>> {
         let (before, after) = (self.before.sheet(sheet)?, self.after.sheet(sheet)?);
-        let mut cells = cells_that_lost_references(before, after, &self.moved_by_entry);
+        let followed = FollowedReferences::Lost;
+        let mut cells = cells_that_lost_references(before, after, &self.moved_by_entry, followed);
         let mut formulas = before.formulas();
         cells.retain(|id| {
-            let formula = before.formula(*id);
-            formula.is_some_and(|formula| is_restored(sheet, formula, &mut formulas))
+            let Some(formula) = before.formula(*id) else { return false };
+            // The formula has followed an import that is kept.
+            let has_followed = self.kept.iter().any(|kept| formulas.refers_to(formula, *kept));
+            !has_followed && is_restored(sheet, formula, &mut formulas)
         });
         if cells.is_empty() { None } else { Some(LostReferences { before, after, cells }) }
     }

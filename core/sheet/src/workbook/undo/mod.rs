@@ -22,6 +22,7 @@
 
 mod cell_changes;
 mod formulas;
+mod import_references;
 mod lost_references;
 mod names;
 mod part;
@@ -29,6 +30,7 @@ mod report;
 mod restore;
 mod sheet;
 
+pub use import_references::references_to_import;
 pub use part::{PartFault, revert_range, revert_sheet, sheet_in_place};
 pub use report::{Reversal, ReversalCounts, ReversalReport};
 pub use restore::{DeletedSheets, RestorableImport, RestorableImports};
@@ -37,7 +39,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SheetChange, SheetDiff, Workbook};
-pub(super) use cell_changes::cells_that_lost_references;
+pub(super) use cell_changes::{FollowedReferences, cells_that_lost_references};
 use cellar_base::position::Position;
 use cellar_formula::changes::{MovedLines, SheetLines};
 
@@ -202,6 +204,16 @@ impl<'a> UndoBuilder<'a> {
 
     fn keeps(&self, sheet: SheetId) -> bool {
         self.kept.contains(&sheet)
+    }
+
+    /// Returns the sheet to which the references to a sheet before the entry are restored, if it is
+    /// another one: the restored sheet, or the sheet that replaced it under its name.
+    fn restored_sheet(&self, sheet: SheetId) -> Option<SheetId> {
+        let restored = self.restored.get(&sheet).copied();
+        restored.or_else(|| {
+            let in_place = sheet_in_place(self.before, &self.workbook, sheet);
+            in_place.filter(|in_place| *in_place != sheet)
+        })
     }
 
     fn push(&mut self, operation: Operation) {

@@ -38,6 +38,10 @@ impl UndoBuilder<'_> {
                 }
                 _ => true,
             };
+            // The name has followed an import that is kept.
+            if old.is_some_and(|old| self.refers_to_kept_sheet(old)) {
+                continue;
+            }
             let is_touched = is_changed_by_entry
                 || old != new
                 || old.is_some_and(|old| refers_to_moved_lines(old, &moves_of_entry));
@@ -56,6 +60,14 @@ impl UndoBuilder<'_> {
         }
     }
 
+    fn refers_to_kept_sheet(&self, name: &DefinedName) -> bool {
+        let mut references = name.references();
+        references.any(|reference| match reference.sheet {
+            ReferenceSheet::Numbered(number) => self.keeps(number),
+            ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
+        })
+    }
+
     /// Returns the maps from the sheet before the entry to the sheet after the undo.
     pub(super) fn lines_of_undo(&self, before: &Workbook, sheet: SheetId) -> Option<SheetLines> {
         let lines = self.changed_lines.get(&sheet).cloned();
@@ -65,12 +77,12 @@ impl UndoBuilder<'_> {
     fn with_restored_sheets(&self, name: &DefinedName) -> DefinedName {
         name.map_references(|reference| {
             let new_number = match reference.sheet {
-                ReferenceSheet::Numbered(number) => self.restored.get(&number),
+                ReferenceSheet::Numbered(number) => self.restored_sheet(number),
                 ReferenceSheet::Own | ReferenceSheet::Unknown(_) => None,
             };
             match new_number {
                 Some(number) => {
-                    Reference { sheet: ReferenceSheet::Numbered(*number), area: reference.area }
+                    Reference { sheet: ReferenceSheet::Numbered(number), area: reference.area }
                 }
                 None => reference.clone(),
             }

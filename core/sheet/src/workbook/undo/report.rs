@@ -21,11 +21,13 @@ pub struct Reversal {
     pub report: ReversalReport,
 }
 
-/// Effect of an undo or revert in numbers.
+/// Effect of an undo or revert in numbers. For an import that replaces a sheet, it counts the formulas
+/// and names that referred to the replaced sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReversalReport {
-    /// Parts of the spreadsheet that are again as before the reversed edits.
+    /// Parts of the spreadsheet that are again as before the reversed edits. For an import, those that
+    /// refer to the imported sheet.
     pub restored: ReversalCounts,
     /// Parts of the spreadsheet that the reversed edits changed, and that stay as they are, because
     /// they were changed again later.

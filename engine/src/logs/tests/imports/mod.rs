@@ -3,6 +3,7 @@
 mod appends;
 mod changes;
 mod lost;
+mod references;
 mod refusals;
 mod search;
 pub(crate) mod texts;
