@@ -142,7 +142,7 @@ impl<R: Read> Records<R> {
             .map_err(|error| self.utf8_error(record_bytes, error.valid_up_to()))?;
         let line_feed_count = if bounds.is_plain { 1 } else { count_line_feeds(record_bytes) };
         self.line = add_count(line, line_feed_count);
-        self.uses_line_feeds = bounds.is_plain || record_bytes.ends_with(b"\n");
+        self.uses_line_feeds = bounds.is_plain || record_bytes.last() == Some(&b'\n');
         self.unread_start = record_end;
         let text = if bounds.has_doubled_quotes {
             replace_doubled_quotes(record_text, &mut self.fields, &mut self.unquoted_text)

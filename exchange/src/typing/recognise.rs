@@ -76,9 +76,11 @@ struct Digits {
 }
 
 fn parse_number(text: &str) -> Option<Number> {
-    let is_negative = text.starts_with('-');
-    let unsigned_text = text.strip_prefix('-').unwrap_or(text);
-    let digits = parse_digits(unsigned_text.as_bytes())?;
+    let (is_negative, unsigned_text) = match text.as_bytes() {
+        [b'-', unsigned_text @ ..] => (true, unsigned_text),
+        unsigned_text => (false, unsigned_text),
+    };
+    let digits = parse_digits(unsigned_text)?;
     if digits.count > MAX_MANTISSA_DIGITS || digits.mantissa >= EXACT_MANTISSA_END {
         return parse_long_number(text, &digits);
     }
@@ -102,7 +104,7 @@ fn parse_number(text: &str) -> Option<Number> {
 /// such as `007`, `.5` and `5.`, because no number format displays it.
 fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
     let integer = parse_leading_digits(unsigned_text, 0);
-    let has_leading_zero = integer.count > 1 && unsigned_text.starts_with(b"0");
+    let has_leading_zero = integer.count > 1 && unsigned_text.first() == Some(&b'0');
     if integer.count == 0 || has_leading_zero {
         return None;
     }
@@ -112,7 +114,7 @@ fn parse_digits(unsigned_text: &[u8]) -> Option<Digits> {
         let LeadingDigits { count, mantissa } = integer;
         return Some(Digits { mantissa, count, decimals: 0, last_digit });
     }
-    let fraction_text = after_integer.strip_prefix(b".")?;
+    let [b'.', fraction_text @ ..] = after_integer else { return None };
     let fraction = parse_leading_digits(fraction_text, integer.mantissa);
     if fraction.count == 0 || fraction.count < fraction_text.len() {
         return None;

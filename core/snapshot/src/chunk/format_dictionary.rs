@@ -51,20 +51,24 @@ impl<'a> FormatDictionary<'a> {
 
     pub(super) fn write_codes(&self, output: &mut Vec<u8>, layer: &TextLayer) {
         let code_of = |format: &str| self.codes.get(format).copied().unwrap_or_default();
-        let codes: Vec<i64> = layer.iter().map(|(_, format)| code_of(format)).collect();
+        let mut codes = Vec::with_capacity(layer.len());
+        for (format, run) in runs(layer) {
+            codes.resize(codes.len() + run.len(), code_of(format));
+        }
         integers::write_integers(output, &codes);
     }
+}
+
+/// Returns the runs of rows that share the bytes of a format.
+fn runs(layer: &TextLayer) -> impl Iterator<Item = (&str, &[TextSpan])> {
+    let runs = layer.spans().chunk_by(|span, next| span == next);
+    runs.filter_map(|run| Some((run.first()?.of(layer.texts()), run)))
 }
 
 fn distinct_column_formats(layer: &TextLayer) -> Result<Vec<&str>, UnencodableTile> {
     let mut distinct_formats = Vec::new();
     let mut seen_formats: HashSet<&str> = HashSet::new();
-    let mut previous_format = None;
-    for (_, format) in layer.iter() {
-        if previous_format == Some(format) {
-            continue;
-        }
-        previous_format = Some(format);
+    for (format, _) in runs(layer) {
         if format.len() > MAX_FORMAT_BYTES {
             return Err(UnencodableTile::Malformed("a format is too long"));
         }
