@@ -128,10 +128,28 @@ pub(super) enum CliError {
     #[diagnostic(
         code(cellar::nothing_to_undo),
         help(
-            "list all edits with `cellar history`, and undo one with `cellar undo POSITION`; to redo an edit, undo its undo"
+            "list all edits with `cellar history`, and undo one with `cellar undo POSITION`; `cellar redo` takes back your newest undo"
         )
     )]
     NothingToUndo,
+    #[error(
+        "nothing to redo: you made the edit at {position} after your last undo, or you undid nothing"
+    )]
+    #[diagnostic(
+        code(cellar::nothing_to_redo),
+        help(
+            "list all edits and undos with `cellar history`, and take back an undo with `cellar undo POSITION`"
+        )
+    )]
+    NothingToRedo { position: Position },
+    #[error("nothing to redo: you undid nothing in this spreadsheet")]
+    #[diagnostic(
+        code(cellar::nothing_to_redo),
+        help(
+            "list all edits and undos with `cellar history`, and take back an undo with `cellar undo POSITION`"
+        )
+    )]
+    NoUndo,
     #[error("nothing is left to undo of your newest edits: {tried}")]
     #[diagnostic(
         code(cellar::nothing_to_undo),

@@ -38,6 +38,7 @@ mod names;
 mod other_stack;
 mod output;
 mod ranges;
+mod redo;
 mod reference;
 mod replay;
 pub mod report;
@@ -207,6 +208,7 @@ fn execute_command(
             Command::Names(args) => names::list_or_edit_names(context, &output, args).await,
             Command::Trace(args) => trace::trace_cell(context, &output, args).await,
             Command::Undo(args) => undo::undo_edit(context, &output, args).await,
+            Command::Redo(args::Redo {}) => redo::redo_edit(context, &output).await,
             Command::Revert(args) => revert::revert_to_position(context, &output, args).await,
             Command::Details(args) => catalog::show_details(context, &output, args).await,
             Command::Rename(args) => catalog::rename_spreadsheet(context, &output, args).await,

@@ -13,7 +13,7 @@ use super::edit::{CommandEditor, choose_sheet_name, rectangle_spans};
 use super::error::CliError;
 use super::get::range_text;
 use super::output::Output;
-use super::reversal::print_reversal;
+use super::reversal::{ReversalVerb, print_reversal};
 use super::undo::{EntryLookup, read_entry_at};
 use crate::editor::EditorError;
 use crate::sheet_deletion::{find_sheet, list_sheet_names};
@@ -69,7 +69,7 @@ pub(super) async fn revert_to_position(
     let name = part.described();
     let reverted = if name.is_empty() { "reverted".to_owned() } else { format!("reverted {name}") };
     let summary = format!("{reverted} to {position}{changes}   at {}", applied.position);
-    print_reversal(output, &applied, summary)?;
+    print_reversal(output, &applied, ReversalVerb::Undid, summary)?;
     editor.print_destination(output);
     Ok(())
 }

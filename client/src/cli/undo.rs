@@ -10,7 +10,7 @@ use super::context::Context;
 use super::edit::CommandEditor;
 use super::error::CliError;
 use super::output::Output;
-use super::reversal::print_reversal;
+use super::reversal::{ReversalVerb, print_reversal};
 use crate::editor::AppliedEdit;
 use crate::text::escape;
 use crate::{ClientError, Spreadsheet};
@@ -37,7 +37,7 @@ pub(super) async fn undo_edit(
     let changes = editor.describe_changes(output, &applied).await;
     let undone = if is_merge { format!("the merge at {position}") } else { position.to_string() };
     let summary = format!("undid {undone}{changes}   at {}", applied.position);
-    print_reversal(output, &applied, summary)?;
+    print_reversal(output, &applied, ReversalVerb::Undid, summary)?;
     print_skipped(output, &skipped);
     editor.print_destination(output);
     Ok(())
@@ -122,13 +122,7 @@ async fn undo_at(
 
 /// Undoes the newest edit of the token's author that is still in effect.
 async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEdit, CliError> {
-    let Some(author) = editor.spreadsheet.client().author() else {
-        return Err(CliError::usage(
-            "the token does not contain an author, so your newest edit is unknown",
-            "pass the position of the edit; `cellar history` lists the positions",
-        ));
-    };
-    let mut search = UndoSearch { author: author.to_owned(), ..UndoSearch::default() };
+    let mut search = UndoSearch { author: author_of(editor)?, ..UndoSearch::default() };
     let mut skipped = Vec::new();
     let mut entries_newest_first = editor.spreadsheet.history(None);
     while let Some(entry) = entries_newest_first.try_next().await? {
@@ -155,6 +149,16 @@ async fn undo_newest(editor: &CommandEditor, output: &Output) -> Result<UndoneEd
         return Err(CliError::NothingToUndo);
     }
     Err(CliError::NothingLeftToUndo { tried: list_positions(&skipped) })
+}
+
+pub(super) fn author_of(editor: &CommandEditor) -> Result<String, CliError> {
+    let author = editor.spreadsheet.client().author();
+    author.map(str::to_owned).ok_or_else(|| {
+        CliError::usage(
+            "the token does not contain an author, so your newest edit is unknown",
+            "pass the position of the edit to `cellar undo`; `cellar history` lists the positions",
+        )
+    })
 }
 
 fn print_skipped(output: &Output, skipped: &[Position]) {
@@ -257,7 +261,7 @@ fn has_operations(entry: &EntryView) -> bool {
 }
 
 /// Entries with an external body are assumed to have had an effect.
-fn had_effect(entry: &EntryView) -> bool {
+pub(super) fn had_effect(entry: &EntryView) -> bool {
     if entry.external_body.is_some() {
         return true;
     }
@@ -265,7 +269,7 @@ fn had_effect(entry: &EntryView) -> bool {
     operations.any(|operation| !matches!(operation, Operation::Rejected(_)))
 }
 
-fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
+pub(super) fn find_undo(entry: &EntryView) -> Option<(Position, &MutationView)> {
     entry.mutations.iter().find_map(|mutation| match &mutation.op {
         Operation::Undo(undo) => Some((undo.position, mutation)),
         _ => None,
@@ -298,13 +302,13 @@ fn find_revert_target(entry: &EntryView) -> Option<Position> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use cellar_api::{wire::EntryKind, wire::MutationView};
     use cellar_sheet::operation::{InsertBefore, Rejection, Revert, SheetId};
 
     use super::*;
 
-    fn at(num: u32) -> Position {
+    pub(in crate::cli) fn at(num: u32) -> Position {
         Position::new(0, num).unwrap()
     }
 
@@ -326,14 +330,18 @@ mod tests {
         }
     }
 
-    fn edit(num: u32, author: &str) -> EntryView {
+    pub(in crate::cli) fn edit(num: u32, author: &str) -> EntryView {
         let insert = InsertBefore { sheet: SheetId::FIRST, before: 0, count: 1 };
         entry(num, author, Operation::InsertRows(insert), None)
     }
 
     fn undo(num: u32, target: u32) -> EntryView {
+        undo_by("bob", num, target)
+    }
+
+    pub(in crate::cli) fn undo_by(author: &str, num: u32, target: u32) -> EntryView {
         let did = vec![edit(num, "").mutations[0].op.clone()];
-        entry(num, "bob", Operation::Undo(Undo { position: at(target) }), Some(did))
+        entry(num, author, Operation::Undo(Undo { position: at(target) }), Some(did))
     }
 
     fn revert_operation(to: u32) -> Operation {

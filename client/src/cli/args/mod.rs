@@ -23,6 +23,7 @@ mod login;
 mod merge;
 mod names;
 mod nonce;
+mod redo;
 mod rename;
 mod replay;
 mod revert;
@@ -57,6 +58,7 @@ pub(super) use list::{List, ListStatus};
 pub(super) use login::{Login, Logout};
 pub(super) use merge::Merge;
 pub(super) use names::{Names, NamesCommand};
+pub(super) use redo::Redo;
 pub(super) use rename::Rename;
 pub(super) use replay::Replay;
 pub(super) use revert::Revert;
@@ -164,7 +166,7 @@ const GROUPS: [Group; 8] = [
         ],
     ),
     ("Files", &["import", "export", "compare"]),
-    ("History", &["history", "diff", "watch", "head", "undo", "revert"]),
+    ("History", &["history", "diff", "watch", "head", "undo", "redo", "revert"]),
     ("Forks", &["fork", "forks", "merge", "replay"]),
     ("Sharing", &["share", "unshare", "links"]),
     ("Operations", &["stats", "feed"]),
@@ -223,6 +225,8 @@ Examples:
     Trace(Trace),
     /// Undo an edit
     Undo(Undo),
+    /// Take back your newest undo
+    Redo(Redo),
     /// Revert all edits after a position, in all sheets or in one sheet or range
     Revert(Revert),
     /// Show a spreadsheet's name, status, members and share links

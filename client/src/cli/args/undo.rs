@@ -6,7 +6,7 @@ use clap::Args;
 Examples:
   cellar undo           # your newest edit; repeated, the one before it
   cellar undo 0.12      # the edit at this position, by any author, see `cellar history`
-  cellar undo 0.13      # undo an undo: redo
+  cellar undo 0.13      # an undo can be undone as well; `cellar redo` takes back your newest one
 
 The command prints how many cells, rows, columns and sheets it took back, and how many it left because they \
 were changed since then. An import is undone as a whole: if its sheet was changed since, the undo is refused and \
