@@ -111,6 +111,32 @@ fn a_conflict_names_the_cell_and_the_value_of_the_source() {
 }
 
 #[test]
+fn a_merge_counts_the_cells_that_it_leaves_out() {
+    let project = project_with("source");
+    run_all(&project, &["set A1 1 B2 2 C4 3", "fork --name draft", "use draft"]);
+    run_all(&project, &["set B2 20 C4 30", "use source", "rows delete 4"]);
+    let merge = project.cellar(&["merge", "draft"]);
+    assert_eq!(merge.code, 2, "{merge:?}");
+    assert!(merge.stdout.contains("1 cell is left out: its row, column or sheet is"), "{merge:?}");
+    assert!(merge.stderr.contains("1 cell was left out, because"), "{merge:?}");
+}
+
+#[test]
+fn an_undo_is_taken_back_by_redo() {
+    let project = project_with("redo");
+    let refused = project.cellar(&["redo"]);
+    assert!(refused.code == 1 && refused.stderr.contains("you undid nothing"), "{refused:?}");
+    run_all(&project, &["set A1 1", "set A2 2", "undo", "undo"]);
+    let redone = done(&project, &["redo"]);
+    assert!(redone.stdout.contains("redid 0.1: A1 = 1   at 0.5"), "{redone:?}");
+    assert!(redone.stdout.contains("brought back: 1 cell"), "{redone:?}");
+    done(&project, &["redo"]);
+    assert_eq!(project.cellar(&["diff", "0.2"]).code, 0);
+    let refused = project.cellar(&["redo"]);
+    assert!(refused.code == 1 && refused.stderr.contains("the edit at 0.2"), "{refused:?}");
+}
+
+#[test]
 fn cells_of_different_sheets_are_not_the_same_cell() {
     let project = project_with("sheets");
     done(&project, &["sheets", "add", "Report"]);

@@ -367,8 +367,9 @@ impl Context {
         let command_edit_count = self.editor(spreadsheet).count_unsent_edits().unwrap_or(0);
         if command_edit_count > 0 {
             let edits = count(command_edit_count, "edit is", "edits are");
+            let them = pronoun(command_edit_count);
             output.print_note(format!(
-                "{edits} not sent yet; `cellar sync` or the next edit sends them."
+                "{edits} not sent yet; `cellar sync` or the next edit sends {them}."
             ));
         }
         let live_edit_count =
@@ -376,8 +377,9 @@ impl Context {
         if live_edit_count > 0 {
             let edits =
                 count(live_edit_count, "edit of `cellar edit` is", "edits of `cellar edit` are");
+            let them = pronoun(live_edit_count);
             output.print_note(format!(
-                "{edits} not sent yet; `cellar sync` or the next `cellar edit` sends them."
+                "{edits} not sent yet; `cellar sync` or the next `cellar edit` sends {them}."
             ));
         }
     }
@@ -487,6 +489,10 @@ fn check_same_stack(url: &str, link: &SpreadsheetLink) -> Result<(), CliError> {
         format!("the link belongs to {}, but the command uses {}", escape(&link.url), escape(url)),
         "omit --url and unset CELLAR_URL, or name a spreadsheet of that stack",
     ))
+}
+
+fn pronoun(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
 }
 
 #[cfg(test)]

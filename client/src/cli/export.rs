@@ -215,7 +215,7 @@ fn sheet_as_json(sheet: &ExportedSheet) -> serde_json::Value {
     })
 }
 
-/// Fails if the extension belongs to a spreadsheet format that Cellar cannot write.
+/// Fails if the extension is not that of a format that Cellar writes.
 fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -224,13 +224,11 @@ fn choose_format(args: &args::Export) -> Result<ExportFormat, CliError> {
     match extension.to_str().unwrap_or_default() {
         "xlsx" => Ok(ExportFormat::Xlsx),
         "tsv" | "tab" => Ok(ExportFormat::Tsv),
-        other @ ("xls" | "xlsm" | "xlsb" | "ods" | "numbers" | "json" | "parquet") => {
-            Err(CliError::usage(
-                format!("cannot export to the format {other}"),
-                "pass a .csv, .tsv or .xlsx file, or --format",
-            ))
-        }
-        _ => Ok(ExportFormat::Csv),
+        "" | "csv" | "txt" => Ok(ExportFormat::Csv),
+        other => Err(CliError::usage(
+            format!("cannot export to the format {}", escape(other)),
+            "pass a .csv, .tsv or .xlsx file, or --format",
+        )),
     }
 }
 
@@ -301,6 +299,8 @@ mod tests {
         ] {
             assert_eq!(format(file, given).unwrap(), expected, "{file}");
         }
-        assert!(matches!(format("a.ods", None), Err(CliError::Usage { .. })));
+        for file in ["a.ods", "a.pdf"] {
+            assert!(matches!(format(file, None), Err(CliError::Usage { .. })), "{file}");
+        }
     }
 }

@@ -26,6 +26,9 @@ pub(super) async fn list_spreadsheets(
     output.print_json(&json!({ "spreadsheets": to_json(&spreadsheets, current) }))?;
     output.print_lines(format_spreadsheets(&spreadsheets, current))?;
     output.print_note(describe_list(spreadsheets.len(), &args));
+    if let Some(note) = describe_named(context.client()?.named_spreadsheets()) {
+        output.print_note(note);
+    }
     let lists_all = describe_filters(&args).is_empty() && args.status == ListStatus::Active;
     let is_listed = |id| spreadsheets.iter().any(|view| view.id == id);
     if let Some(current) = current
@@ -41,6 +44,18 @@ pub(super) async fn list_spreadsheets(
         output.print_note(note);
     }
     Ok(())
+}
+
+/// The list contains only what is shared with the person, not the spreadsheets of the token.
+fn describe_named(spreadsheets: &[LogId]) -> Option<String> {
+    let first = spreadsheets.first()?;
+    let others = match spreadsheets.len() {
+        1 => String::new(),
+        number => format!(" and {} more", grouped(number - 1)),
+    };
+    Some(format!(
+        "Your token is for spreadsheet {first}{others}. Select it with: cellar use {first}"
+    ))
 }
 
 /// A new spreadsheet is in the list long before this time has passed.

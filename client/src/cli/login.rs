@@ -47,7 +47,12 @@ pub(super) async fn log_in(
     output.print_json(&json!({ "stack": client.url(), "subject": author, "file": path }))?;
     let person = author.map(|author| format!(" as {}", escape(author))).unwrap_or_default();
     output.print_line(format!("logged in to {}{person}", client.url()))?;
-    output.print_note(format!("The token is saved in {}. Next: cellar list", path.display()));
+    // The list contains only what is shared with the person, not the spreadsheets of the token.
+    let next = match client.named_spreadsheets() {
+        [] => "cellar list".to_owned(),
+        [spreadsheet, ..] => format!("cellar use {spreadsheet}"),
+    };
+    output.print_note(format!("The token is saved in {}. Next: {next}", path.display()));
     print_profile_note(output, client.url())?;
     Ok(EXIT_SUCCESS)
 }

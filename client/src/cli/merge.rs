@@ -67,8 +67,12 @@ pub(super) async fn merge_fork(
     output.print_json(&MergeResult { fork: fork.id(), spreadsheet, dry_run, reply: &reply })?;
     print_summary(output, (&source, &source_name), &reply, dry_run);
     let MergeCounts { dropped, rejected, in_conflict, .. } = reply.counts;
-    let needs_attention = dropped > 0 || rejected > 0 || in_conflict > 0;
+    let needs_attention = dropped > 0 || rejected > 0 || in_conflict > 0 || lost_cells(&reply) > 0;
     Ok(if needs_attention { EXIT_DIFFERENCES } else { EXIT_SUCCESS })
+}
+
+fn lost_cells(reply: &MergeReply) -> u64 {
+    reply.edits.iter().map(|edit| edit.lost_cells).sum()
 }
 
 fn print_summary(
@@ -99,6 +103,13 @@ fn print_summary(
         let wins = if dry_run { "would win" } else { "wins" };
         output.print_note(format!(
             "Of these, {in_conflict} in conflict: both sides changed the same cells, and the fork {wins}."
+        ));
+    }
+    let lost_cells = lost_cells(reply);
+    if lost_cells > 0 {
+        let cells = count(lost_cells, "cell was", "cells were");
+        output.print_note(format!(
+            "{cells} left out, because the source has deleted their rows, columns or sheets."
         ));
     }
     if dry_run {
@@ -254,8 +265,26 @@ fn describe_detail(edit: &MergedEditView, source_cells: &SourceCells) -> String 
     if let Some(rejection) = &edit.rejection {
         return escape(&rejection.detail);
     }
+    let lost = lost_detail(edit);
+    let in_conflict = conflict_detail(edit, source_cells);
+    [in_conflict, lost].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn lost_detail(edit: &MergedEditView) -> Option<String> {
+    if edit.lost_cells == 0 {
+        return None;
+    }
+    let cells = count(edit.lost_cells, "cell is", "cells are");
+    let lines = match edit.lost_cells {
+        1 => "its row, column or sheet is",
+        _ => "their rows, columns or sheets are",
+    };
+    Some(format!("{cells} left out: {lines} deleted in the source"))
+}
+
+fn conflict_detail(edit: &MergedEditView, source_cells: &SourceCells) -> Option<String> {
     if edit.conflict_count == 0 {
-        return String::new();
+        return None;
     }
     let names: Vec<String> =
         edit.conflicts.iter().map(|cell| source_cells.describe(cell)).collect();
@@ -264,7 +293,7 @@ fn describe_detail(edit: &MergedEditView, source_cells: &SourceCells) -> String 
         0 => String::new(),
         more => format!(" and {}", count(more, "more cell", "more cells")),
     };
-    format!("the source changed {}{more}; the fork wins", names.join(", "))
+    Some(format!("the source changed {}{more}; the fork wins", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -283,6 +312,7 @@ mod tests {
             outcome,
             conflict_count,
             conflicts: if conflict_count > 0 { vec![cell] } else { Vec::new() },
+            lost_cells: 0,
             rejection: None,
             merged_as: None,
         }
@@ -310,5 +340,10 @@ mod tests {
         assert_eq!(shown(rejected)[1..], ["rejected", time, "alice\\u{1b}", "no sheet\\u{1b}"]);
         assert_eq!(shown(edit(MergeOutcome::Dropped, 0))[1], "dropped");
         assert_eq!(shown(edit(MergeOutcome::Moved, 0))[1], "moved");
+        let lost = shown(MergedEditView { lost_cells: 1, ..edit(MergeOutcome::Moved, 0) });
+        assert_eq!(
+            lost[4],
+            "1 cell is left out: its row, column or sheet is deleted in the source"
+        );
     }
 }

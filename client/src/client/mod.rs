@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cellar_api::wire::{CreateReply, CreateRequest, Health};
-use cellar_base::identity::SubjectKey;
+use cellar_base::identity::{LogId, SubjectKey};
 use cellar_base::position::Position;
 use reqwest::Method;
 
@@ -213,6 +213,13 @@ impl Client {
     #[must_use]
     pub fn author(&self) -> Option<&str> {
         self.subject.author.as_deref()
+    }
+
+    /// Returns the spreadsheets to which the client's token is limited. Empty if the token does not
+    /// name spreadsheets.
+    #[must_use]
+    pub fn named_spreadsheets(&self) -> &[LogId] {
+        &self.subject.spreadsheets
     }
 
     /// Returns the subject from which the server derives client keys

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use cellar_base::identity::SubjectKey;
+use cellar_base::identity::{LogId, SubjectKey};
 use cellar_catalog::access::Principal;
 use cellar_catalog::spreadsheet::LinkToken;
 
@@ -18,6 +18,8 @@ pub(super) struct TokenSubject {
     pub(super) author: Option<String>,
     /// Subject from which the server derives client keys. `None` if the subject cannot be read.
     pub(super) key: Option<SubjectKey>,
+    /// The spreadsheets to which the token is limited. Empty if it names none.
+    pub(super) spreadsheets: Vec<LogId>,
 }
 
 impl TokenSubject {
@@ -27,6 +29,7 @@ impl TokenSubject {
             id: subject_id(token),
             key: names.as_ref().map(|(issuer, subject)| SubjectKey::new(issuer, subject)),
             author: names.map(|(_, subject)| subject),
+            spreadsheets: token.map(named_spreadsheets).unwrap_or_default(),
         }
     }
 }
@@ -57,11 +60,22 @@ fn issuer_and_subject(token: &str) -> Option<(String, String)> {
         let holder = Principal::of_link(&link);
         return Some((holder.issuer, holder.author));
     }
-    let payload = token.split('.').nth(1)?;
-    let claims = URL_SAFE_NO_PAD.decode(payload).ok()?;
-    let claims: serde_json::Value = serde_json::from_slice(&claims).ok()?;
+    let claims = claims_of(token)?;
     let text = |name: &str| claims.get(name).and_then(|claim| claim.as_str()).map(str::to_owned);
     Some((text("iss").unwrap_or_default(), text("sub")?))
+}
+
+fn named_spreadsheets(token: &str) -> Vec<LogId> {
+    let claims = claims_of(token).unwrap_or_default();
+    let ids = claims.get("spreadsheets").and_then(serde_json::Value::as_array);
+    let ids = ids.into_iter().flatten().filter_map(serde_json::Value::as_str);
+    ids.filter_map(|id| id.parse().ok()).collect()
+}
+
+fn claims_of(token: &str) -> Option<serde_json::Value> {
+    let payload = token.split('.').nth(1)?;
+    let claims = URL_SAFE_NO_PAD.decode(payload).ok()?;
+    serde_json::from_slice(&claims).ok()
 }
 
 #[cfg(test)]
@@ -92,5 +106,15 @@ mod tests {
         assert_eq!((key(&alice), key(&renewed)), (server, server));
         assert_ne!(key(&bob), server);
         assert_eq!((key("opaque"), TokenSubject::of_token(None).key), (None, None));
+    }
+
+    #[test]
+    fn a_token_may_name_its_spreadsheets() {
+        let id = "019ab3c2-7d41-7c55-9f0e-3a1c5e8d2b47";
+        let named = |claims: &str| TokenSubject::of_token(Some(&token(claims, "x"))).spreadsheets;
+        assert_eq!(named(&format!(r#"{{"spreadsheets":["{id}"]}}"#)), [id.parse().unwrap()]);
+        for claims in [r#"{"spreadsheets":"*"}"#, r#"{"spreadsheets":[1]}"#, "{}", "no JSON"] {
+            assert_eq!(named(claims), [], "{claims}");
+        }
     }
 }

@@ -46,9 +46,12 @@ impl FromRequestParts<ApiState> for Caller {
 fn bearer_token(headers: &HeaderMap) -> Result<&str, Failure> {
     let unauthorized = |detail: &str| Failure::new(ProblemKind::Unauthorized, detail);
     let mut authorizations = headers.get_all(AUTHORIZATION).iter();
-    let (Some(authorization), None) = (authorizations.next(), authorizations.next()) else {
-        return Err(unauthorized("exactly one header `Authorization: Bearer <token>` is required"));
+    let Some(authorization) = authorizations.next() else {
+        return Err(unauthorized("no token; send the header `Authorization: Bearer <token>`"));
     };
+    if authorizations.next().is_some() {
+        return Err(unauthorized("there are several `Authorization` headers; send exactly one"));
+    }
     let authorization = authorization.to_str().unwrap_or_default();
     match authorization.split_at_checked(BEARER_PREFIX.len()) {
         Some((prefix, token)) if prefix.eq_ignore_ascii_case(BEARER_PREFIX) => Ok(token),

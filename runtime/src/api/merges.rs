@@ -74,6 +74,7 @@ fn edit_view(edit: MergedEdit) -> MergedEditView {
         created_s: edit.created_s,
         outcome: edit.outcome,
         conflict_count: edit.conflicts.count,
+        lost_cells: edit.lost_cells,
         conflicts: cells
             .map(|(sheet, name)| CellInConflict {
                 sheet: *sheet,
@@ -107,6 +108,7 @@ mod tests {
                 count: conflicts as u64,
                 cells: vec![(SheetId(u32::MAX), name); conflicts],
             },
+            lost_cells: 0,
             rejection: Some(Rejection::new(RejectionReason::TooLarge, "x".repeat(200))),
             merged_as: Some(Position::FIRST),
         };

@@ -68,8 +68,8 @@ impl CommandAdvice for ClientError {
 fn problem_help(kind: ProblemKind) -> Option<&'static str> {
     Some(match kind {
         ProblemKind::Unauthorized => {
-            "a share link needs no token: pass it with -s 'LINK'. Local stack: run `cargo run -p synth -- deploy --local` again to renew the token; \
-             AWS: create a new token with `cargo run -p synth -- token create` and pass it with --token, or save it with `cellar login URL`"
+            "save your token with `cellar login URL`, or pass it with --token. A new one: on a local stack run `cargo run -p synth -- deploy --local` \
+             again, on AWS `cargo run -p synth -- token create`. A share link needs no token: pass it with -s 'LINK'"
         }
         ProblemKind::InvalidLink => {
             "ask an owner for a new link (`cellar links create`), or to share the spreadsheet with you"

@@ -22,7 +22,7 @@ Examples:
 pub(in crate::cli) struct Export {
     /// Output file; - for stdout
     pub(in crate::cli) file: PathBuf,
-    /// File format [default: from the file name, otherwise csv]
+    /// File format [default: from the file name; csv for - and names without an extension]
     #[arg(long, value_enum)]
     pub(in crate::cli) format: Option<ExportFormat>,
     /// Position or time to export, such as 0.42 or `2 hours ago` [default: the newest]

@@ -13,7 +13,7 @@ changed a cell, the fork wins; the list shows the value of the source. A dry run
 Merging again appends only edits that are not merged yet. `cellar undo` undoes a merge as a whole; its edits are then \
 not merged again. If the command is interrupted, run it again: no edit is appended twice.
 
-The exit code is 2 if an edit was dropped, rejected or in conflict, otherwise 0.
+The exit code is 2 if an edit was dropped, rejected or in conflict, or if cells of it were left out, otherwise 0.
 
 Examples:
   cellar merge What-if --dry-run         # show what would become of the edits of the fork What-if

@@ -106,6 +106,10 @@ pub struct MergedEditView {
     /// The first of these cells, at most 10. Row and column are those before the merge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<CellInConflict>,
+    /// Number of cells that the edit sets in the fork but not in the spreadsheet, because others have
+    /// deleted their rows, columns or sheets.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_cells: u64,
     /// Why the edit was rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejection: Option<Rejection>,

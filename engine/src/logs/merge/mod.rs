@@ -63,6 +63,9 @@ pub struct MergedEdit {
     pub outcome: MergeOutcome,
     /// Cells that the edit overwrites or deletes although others have changed them.
     pub conflicts: Conflicts,
+    /// Number of cells that the edit sets in the fork but not in the log, because others have deleted
+    /// their rows, columns or sheets.
+    pub lost_cells: u64,
     pub rejection: Option<Rejection>,
     /// Position of the last entry of the log that contains the edit. `None` in a preview.
     pub merged_as: Option<Position>,
@@ -185,6 +188,17 @@ fn known_result((result, preview): (MutationResult, MutationResult)) -> Mutation
     if result.duplicate { MutationResult { position: result.position, ..preview } } else { result }
 }
 
+/// Returns how many cells an operation sets in the fork but not in the log.
+fn lost_cells((operation, result): (&Operation, &MutationResult)) -> u64 {
+    let cells_of = |operation: &Operation| match operation {
+        Operation::SetCells(set) => set.cells.len(),
+        _ => 0,
+    };
+    let Some(committed) = &result.committed else { return 0 };
+    let committed_cells: usize = committed.iter().map(cells_of).sum();
+    u64::try_from(cells_of(operation).saturating_sub(committed_cells)).unwrap_or(u64::MAX)
+}
+
 /// Combines the edits with the results of their operations, which must be in the same order.
 fn combine_results(
     edits: Vec<ForkEdit>,
@@ -211,6 +225,7 @@ fn combine_results(
             created_s: edit.created_s,
             outcome: MergeOutcome::of(own),
             conflicts: others.conflicts_of(&committed, MAX_LISTED_CONFLICTS),
+            lost_cells: edit.operations.iter().zip(own).map(lost_cells).sum(),
             rejection: own.iter().find_map(|result| result.rejection.clone()),
             merged_as: own.iter().rev().find_map(|result| result.position),
         }
