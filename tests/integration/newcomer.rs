@@ -351,12 +351,16 @@ fn the_list_says_why_the_current_spreadsheet_is_not_in_it() {
     project.deploy();
     done(&project, &["create", "Budget"]);
     done(&project, &["archive"]);
-    let list = done(&project, &["list"]);
-    assert!(
-        list.stderr
-            .contains("`Budget` is archived. List those with: cellar list --status archived"),
-        "{list:?}"
-    );
+    // Lists follow the details of a spreadsheet with a delay.
+    let note = "`Budget` is archived. List those with: cellar list --status archived";
+    let started = std::time::Instant::now();
+    loop {
+        let list = done(&project, &["list"]);
+        if list.stderr.contains(note) {
+            return;
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(20), "{list:?}");
+    }
 }
 
 #[test]

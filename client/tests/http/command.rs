@@ -249,7 +249,7 @@ fn unsent_edits_of_commands_and_of_the_grid_are_counted_separately() {
     let open = || LiveSheet::open(spreadsheet.clone(), case.folder.path());
     let notes = |command: &str| String::from_utf8(case.run(&[command]).stderr).unwrap();
     let (single, live) = (
-        "1 edit is not sent yet; `cellar sync` or the next edit sends them",
+        "1 edit is not sent yet; `cellar sync` or the next edit sends it",
         "2 edits of `cellar edit` are not sent yet; `cellar sync` or the next `cellar edit` sends them",
     );
     // Edits of `cellar edit`, which is open at first and then closed.

@@ -1,5 +1,6 @@
 //! References to a sheet that an import replaces.
 
+use cellar_base::limits::MAX_UNDO_FORMULAS;
 use cellar_sheet::operation::{AddSheet, InsertBefore, Rejection, Revert, SetName, Undo};
 
 use super::*;
@@ -119,6 +120,30 @@ async fn a_formula_of_a_concurrent_entry_follows_the_import() {
     let repeated = world.replace(SheetId(3), SHEET, at(0, 4)).await;
     assert!(repeated.results[0].duplicate && repeated.results[0].reversal.is_none());
     assert_eq!(world.formulas().await.0, "=Imported!A1");
+}
+
+#[tokio::test]
+async fn a_limited_number_of_formulas_follows_an_import() {
+    for (count, is_complete) in [(MAX_UNDO_FORMULAS, true), (MAX_UNDO_FORMULAS + 1, false)] {
+        let world = World::referred().await;
+        let rows = u32::try_from(count).unwrap();
+        let cells = (0..rows).map(|row| CellEdit {
+            row,
+            column: 0,
+            value: Some(Value::Empty),
+            formula: Some("=Imported!A1".to_owned()),
+            format: None,
+        });
+        let formulas = SetCells { sheet: OTHER, cells: cells.collect() };
+        world.edit(5, at(0, 4), Operation::SetCells(formulas)).await;
+        let replaced = world.replace(SheetId(3), SHEET, at(0, 5)).await;
+        let report = replaced.results[0].reversal.unwrap();
+        assert_eq!(report.restored.formulas, u64::try_from(MAX_UNDO_FORMULAS).unwrap());
+        assert_eq!(report.formulas_incomplete, !is_complete);
+        let workbook = world.another().workbook(log(), None, None).await.unwrap().workbook;
+        let last = workbook.sheet(OTHER).unwrap().cell(rows - 1, 0).formula.unwrap();
+        assert_eq!(last, if is_complete { "=Imported!A1" } else { "=#REF!" });
+    }
 }
 
 #[tokio::test]
