@@ -251,10 +251,17 @@ export function describeEntry(entry: HistoryEntry, names: SheetNames): string {
   // Added sheets have their new names, and renamed sheets their old names.
   for (const operation of committed) names.recordAdded(operation);
   const authored = describeOperations(mutations.map((mutation) => mutation.op), names);
-  const isAsAuthored = mutations.every((mutation) => mutation.committed === undefined);
+  const isAsAuthored = mutations.every(isCommittedAsAuthored);
   const description = isAsAuthored ? authored : `${authored} (as: ${describeOperations(committed, names)})`;
   for (const operation of committed) names.recordRenamedOrDeleted(operation);
   return description;
+}
+
+/** Formulas and names may have followed an import that replaced their sheet. */
+function isCommittedAsAuthored({ op, committed }: HistoryEntry["mutations"][number]): boolean {
+  if (committed === undefined) return true;
+  const [first] = committed;
+  return op.kind === "importSheet" && first?.kind === "importSheet" && first.sheet === op.sheet;
 }
 
 function describeRefusal({ mutations }: HistoryEntry, names: SheetNames): string | undefined {

@@ -1,0 +1,1 @@
+import{f as a,g as b,h as c,i as d,j as e,k as f,l as g,m as h,n as i,o as j}from"./chunk-YCJN77OU.js";import"./chunk-G6HMQJOG.js";import"./chunk-GTOTQ4W7.js";export{a as CellKeeper,e as PokeStream,b as continueClosedTab,c as followOthers,d as openPastSheet,f as recoverAbandoned,j as redoLast,g as traceCell,i as undoLast,h as unsentEditsOf};

@@ -1,1 +1,0 @@
-import{f as a,g as b,h as c,i as d,j as e,k as f,l as g,m as h,n as i,o as j}from"./chunk-7TWZ24GT.js";import"./chunk-LAGDAKBE.js";import"./chunk-SCSJGXRV.js";export{a as CellKeeper,e as PokeStream,b as continueClosedTab,c as followOthers,d as openPastSheet,f as recoverAbandoned,j as redoLast,g as traceCell,i as undoLast,h as unsentEditsOf};
