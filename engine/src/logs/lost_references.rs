@@ -108,26 +108,35 @@ impl Logs {
             return Ok(LostReferences::Complete);
         }
         let mut view = self.open_view(log_id, Some(position), None).await?;
-        match view.add_formulas_that_refer_to(&changes.deleted, &mut changes.before).await {
-            // The undo must restore the other cells.
+        view.add_formulas_that_lose_references(log_id, &changes.deleted, &mut changes.before).await
+    }
+}
+
+impl View {
+    /// Adds the formulas outside of `areas` that lose references if these are deleted to a workbook. The
+    /// areas are whole rows, columns or sheets.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LogError::TooLarge`] if the workbook exceeds the memory limit, or another [`LogError`]
+    /// if the log cannot be read.
+    pub(super) async fn add_formulas_that_lose_references(
+        &mut self,
+        log_id: LogId,
+        areas: &[SheetArea],
+        workbook: &mut Workbook,
+    ) -> Result<LostReferences, LogError> {
+        match self.read_formulas_that_lose_references(areas, workbook).await {
+            // The other cells of an undo, and an import, matter more than these formulas.
             Err(error @ LogError::Snapshot(_)) => {
-                tracing::warn!(%log_id, %error, "formulas that lost references cannot be read");
+                tracing::warn!(%log_id, %error, "formulas that lose references cannot be read");
                 Ok(LostReferences::Incomplete)
             }
             added => added,
         }
     }
-}
 
-impl View {
-    /// Adds the formulas outside of `areas`, which are whole rows, columns or sheets, that refer to them
-    /// to a workbook.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`LogError::TooLarge`] if the workbook exceeds the memory limit, or another [`LogError`]
-    /// if the formulas cannot be read.
-    pub(super) async fn add_formulas_that_refer_to(
+    async fn read_formulas_that_lose_references(
         &mut self,
         areas: &[SheetArea],
         workbook: &mut Workbook,

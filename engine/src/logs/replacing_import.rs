@@ -4,12 +4,11 @@
 use cellar_base::limits::MAX_RESOLVE_ATTEMPTS;
 use cellar_base::position::Position;
 use cellar_log::append::{Appended, ImportRequest, Refusal, Request};
-use cellar_log::transform::transform;
 use cellar_sheet::a1::{Rectangle, SheetArea};
-use cellar_sheet::operation::{ImportSheet, Operation};
+use cellar_sheet::operation::Operation;
 use cellar_sheet::workbook::{ReversalReport, Workbook, references_to_import};
 
-use super::lost_references::{LostReferences, RestoringOperations};
+use super::lost_references::RestoringOperations;
 use super::resolve::{Resolved, with_report};
 use super::{LogError, Logs};
 
@@ -48,45 +47,21 @@ impl Logs {
     ) -> Result<Resolved, LogError> {
         let log_id = request.log();
         let head = self.head(log_id, Some(min_position)).await?.head;
-        let Some(import) = self.import_at(request, import, head).await? else {
+        let (positions, authored) =
+            ((import.base, head), Operation::ImportSheet(import.import.clone()));
+        let committed = self.operation_at(log_id, request.client(), positions, authored).await?;
+        let Some(Operation::ImportSheet(import)) = committed else {
             return Ok(Resolved::nothing(head));
         };
         let Some(replaced) = import.replaces else { return Ok(Resolved::nothing(head)) };
         let mut view = self.open_view(log_id, Some(head), None).await?;
         let mut before = Workbook::from_metadata(&view.metadata);
         let areas = [SheetArea { sheet: replaced, cells: Rectangle::EVERYTHING }];
-        let found = match view.add_formulas_that_refer_to(&areas, &mut before).await {
-            // The import is needed more than its references.
-            Err(error @ LogError::Snapshot(_)) => {
-                tracing::warn!(%log_id, %error, "formulas that refer to a replaced sheet cannot be read");
-                LostReferences::Incomplete
-            }
-            found => found?,
-        };
+        let found = view.add_formulas_that_lose_references(log_id, &areas, &mut before).await?;
         let reversal = references_to_import(&before, &import);
         let report = reversal.report;
         let mut operations = RestoringOperations::default();
         operations.add(reversal);
         Ok(operations.resolve_import(head, import, report, found))
-    }
-
-    /// Returns the import as it would be committed after `head`, or `None` if it would be rejected.
-    async fn import_at(
-        &self,
-        request: &Request,
-        ImportRequest { base, import, .. }: ImportRequest<'_>,
-        head: Position,
-    ) -> Result<Option<ImportSheet>, LogError> {
-        if base >= head {
-            return Ok(Some(import.clone()));
-        }
-        let viewpoint = self.viewpoint_at(request.log(), request.client(), base, head).await?;
-        let Ok(map) = viewpoint.map_from(base) else { return Ok(None) };
-        let transformed = transform(&Operation::ImportSheet(import.clone()), &map);
-        Ok(match transformed.map(|operations| operations.into_iter().next()) {
-            None => Some(import.clone()),
-            Some(Some(Operation::ImportSheet(transformed))) => Some(transformed),
-            Some(_) => None,
-        })
     }
 }

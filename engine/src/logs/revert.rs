@@ -103,25 +103,36 @@ impl Logs {
         sheet: SheetId,
         (rows, columns): Range,
     ) -> Result<Option<Range>, LogError> {
-        let base = request.base;
-        if base >= head {
-            return Ok(Some((rows, columns)));
-        }
-        let viewpoint = self.viewpoint_at(log_id, request.client, base, head).await?;
-        let Ok(map) = viewpoint.map_from(base) else { return Ok(None) };
         let range = Operation::ClearRange(ClearRange { sheet, rows, columns });
-        let mapped = match transform(&range, &map) {
-            None => Some(range),
-            Some(operations) => operations.into_iter().next(),
-        };
+        let mapped = self.operation_at(log_id, request.client, (request.base, head), range).await?;
         Ok(match mapped {
             Some(Operation::ClearRange(ClearRange { rows, columns, .. })) => Some((rows, columns)),
             _ => None,
         })
     }
 
+    /// Maps an operation of the client from its base to the state at `head`. Returns `None` if it has no
+    /// effect there or cannot be mapped.
+    pub(super) async fn operation_at(
+        &self,
+        log_id: LogId,
+        client: ClientKey,
+        (base, head): (Position, Position),
+        operation: Operation,
+    ) -> Result<Option<Operation>, LogError> {
+        if base >= head {
+            return Ok(Some(operation));
+        }
+        let viewpoint = self.viewpoint_at(log_id, client, base, head).await?;
+        let Ok(map) = viewpoint.map_from(base) else { return Ok(None) };
+        Ok(match transform(&operation, &map) {
+            None => Some(operation),
+            Some(operations) => operations.into_iter().next(),
+        })
+    }
+
     /// Returns what the client has seen at `base`, and all entries from there up to `head`.
-    pub(super) async fn viewpoint_at(
+    async fn viewpoint_at(
         &self,
         log_id: LogId,
         client: ClientKey,

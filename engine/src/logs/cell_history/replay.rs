@@ -143,8 +143,7 @@ fn apply_entry(
         changes.push((name, CellHistoryChange::SheetAdded));
     }
     let is_applied = entry.imports_the_sheet();
-    let is_compared_as_a_whole = entry.touches().all(|touch| *touch == Touch::Contents);
-    let start = is_compared_as_a_whole.then(|| workbook.clone());
+    let kept_formulas = formulas_before(workbook, sheet, entry);
     for tracked in &entry.operations {
         let diffs = if is_applied {
             Vec::new()
@@ -157,8 +156,11 @@ fn apply_entry(
         match whole_change(touch) {
             Some(change) => changes.push((name, change)),
             None => {
-                let keeps_text = |diff: &CellDiff| keeps_formula(start.as_ref(), sheet, diff);
-                let cells = diffs.into_iter().filter(|diff| !keeps_text(diff));
+                let keeps_formula = |diff: &CellDiff| {
+                    let formula = kept_formulas.get(&(diff.row, diff.column));
+                    formula.is_some() && formula == diff.after.formula.as_ref()
+                };
+                let cells = diffs.into_iter().filter(|diff| !keeps_formula(diff));
                 let cells = cells.map(CellHistoryChange::Cell);
                 changes.extend(cells.map(|change| (name.clone(), change)));
             }
@@ -167,11 +169,23 @@ fn apply_entry(
     Ok(changes)
 }
 
-/// Returns whether a formula has the text that it had at the start of the entry. An import that replaces
-/// a sheet sets the formulas that refer to it once more.
-fn keeps_formula(start: Option<&Workbook>, sheet: SheetId, diff: &CellDiff) -> bool {
-    let cell = start.and_then(|start| Some(start.sheet(sheet)?.cell(diff.row, diff.column)));
-    cell.is_some_and(|cell| cell.formula.is_some() && cell.formula == diff.after.formula)
+/// Returns the formulas before an entry of the cells that it sets. An import that replaces a sheet sets
+/// the formulas that refer to it once more. Empty if rows or columns move, or if the entry has only one
+/// operation, whose comparison suffices.
+fn formulas_before(
+    workbook: &Workbook,
+    sheet: SheetId,
+    entry: &VisitedEntry,
+) -> BTreeMap<(u32, u32), String> {
+    let is_kept_in_place = entry.touches().all(|touch| *touch == Touch::Contents);
+    let is_needed = is_kept_in_place && entry.operations.len() > 1;
+    let Some(before) = workbook.sheet(sheet).filter(|_| is_needed) else { return BTreeMap::new() };
+    let edits = entry.operations.iter().filter_map(|tracked| match &tracked.operation {
+        Operation::SetCells(set) if set.sheet == sheet => Some(&set.cells),
+        _ => None,
+    });
+    let formula_of = |(row, column)| Some(((row, column), before.cell(row, column).formula?));
+    edits.flatten().filter_map(|edit| formula_of((edit.row, edit.column))).collect()
 }
 
 /// Returns the change if it affects whole rows, whole columns or the whole sheet. Returns `None` if
