@@ -59,6 +59,10 @@ impl TailCache {
         self.read_tail(now_ms, log_id, |tail| tail.covers(base)).unwrap_or(false)
     }
 
+    pub(super) fn has_no_snapshot_after(&self, now_ms: u64, log_id: LogId, base: Position) -> bool {
+        self.read_tail(now_ms, log_id, |tail| tail.has_no_snapshot_after(base)).unwrap_or(false)
+    }
+
     pub(super) fn last(&self, now_ms: u64, log_id: LogId) -> Option<Arc<Entry>> {
         self.read_tail(now_ms, log_id, |tail| tail.last().cloned()).flatten()
     }

@@ -41,13 +41,8 @@ pub(super) struct RootCache {
 }
 
 impl RootCache {
-    fn get(&self, log_id: LogId, position: Position) -> Option<Arc<Root>> {
-        let roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
-        let (cached_position, root) = roots.get(&log_id)?;
-        if *cached_position != position {
-            return None;
-        }
-        Some(Arc::clone(root))
+    fn newest(&self, log_id: LogId) -> Option<(Position, Arc<Root>)> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner).get(&log_id).cloned()
     }
 
     fn insert(&self, log_id: LogId, position: Position, root: &Arc<Root>) {
@@ -86,6 +81,11 @@ impl Logs {
         requested_position: Option<Position>,
         min_position: Option<Position>,
     ) -> Result<Option<Arc<Root>>, LogError> {
+        if requested_position.is_none()
+            && let Some(root) = self.root_without_look_up(log_id)
+        {
+            return Ok(root);
+        }
         let newest_segments = self.newest_segments(log_id, min_position).await?;
         // Even if no segment record is found, the log may exist. The caller notices this when it
         // reads the entries.
@@ -109,6 +109,18 @@ impl Logs {
         }
     }
 
+    /// Returns the snapshot from which the last read started, or `Some(None)` if it started at the
+    /// first entry. Returns `None` if there may be a newer snapshot.
+    ///
+    /// A newer snapshot has an entry in the log. If another process has appended it, this read gets
+    /// it like every entry, and only the next read uses the snapshot.
+    fn root_without_look_up(&self, log_id: LogId) -> Option<Option<Arc<Root>>> {
+        let cached_root = self.roots.newest(log_id);
+        let start = cached_root.as_ref().map_or(Position::FIRST, |(position, _)| *position);
+        let is_newest = self.tails.has_no_snapshot_after(self.clock.now_ms(), log_id, start);
+        is_newest.then(|| cached_root.map(|(_, root)| root))
+    }
+
     async fn latest_root_up_to(
         &self,
         log_id: LogId,
@@ -125,7 +137,9 @@ impl Logs {
         log_id: LogId,
         snapshot_position: Position,
     ) -> Result<Arc<Root>, LogError> {
-        if let Some(cached_root) = self.roots.get(log_id, snapshot_position) {
+        if let Some((cached_position, cached_root)) = self.roots.newest(log_id)
+            && cached_position == snapshot_position
+        {
             return Ok(cached_root);
         }
         let root_key = self.finished_root_key(log_id, snapshot_position).await?;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::entry::Entry;
+use crate::entry::{Content, Entry};
 use cellar_base::limits::MAX_CACHED_TAIL_BYTES;
 use cellar_base::position::Position;
 
@@ -69,6 +69,15 @@ impl CachedTail {
         self.index_of(base).is_some()
     }
 
+    /// Whether the entry at `base` is cached, and none of the cached entries after it is a Snapshot
+    /// entry.
+    #[must_use]
+    pub fn has_no_snapshot_after(&self, base: Position) -> bool {
+        let is_snapshot = |entry: &Arc<Entry>| matches!(entry.content, Content::Snapshot { .. });
+        self.index_of(base)
+            .is_some_and(|index| !self.entries.iter().skip(index + 1).any(is_snapshot))
+    }
+
     /// Returns the latest cached entry.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<Entry>> {
@@ -79,7 +88,7 @@ impl CachedTail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::support::{edits_entry, end_entry, text_entry};
+    use crate::testing::support::{edits_entry, end_entry, snapshot_entry, text_entry};
 
     fn position(segment: u32, num: u32) -> Position {
         Position::new(segment, num).unwrap()
@@ -104,6 +113,20 @@ mod tests {
         tail.add(&edits_entry(position(0, 9), 1, 1));
         assert!(tail.entries_from(position(0, 5)).is_empty());
         assert_eq!(positions(&tail, position(0, 9)), ["0.9"]);
+    }
+
+    #[test]
+    fn a_later_snapshot_entry_is_found() {
+        let mut tail = CachedTail::default();
+        tail.add(&snapshot_entry(position(0, 3)));
+        tail.add(&edits_entry(position(0, 4), 1, 1));
+        assert!(tail.has_no_snapshot_after(position(0, 3)));
+        assert!(tail.has_no_snapshot_after(position(0, 4)));
+        assert!(!tail.has_no_snapshot_after(position(0, 2)), "not cached");
+        tail.add(&snapshot_entry(position(0, 5)));
+        assert!(!tail.has_no_snapshot_after(position(0, 3)));
+        assert!(!tail.has_no_snapshot_after(position(0, 4)));
+        assert!(tail.has_no_snapshot_after(position(0, 5)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use num_traits::ToPrimitive as _;
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -59,8 +60,7 @@ pub(crate) fn exact_integer(number: f64) -> Option<i64> {
     if !is_integer || is_negative_zero {
         return None;
     }
-    // The conversion is exact, because an `f64` represents every integer below 2⁵³.
-    format!("{number:.0}").parse().ok()
+    number.to_i64()
 }
 
 /// Returns the number of bytes that text takes as a JSON string. A quote or backslash takes two

@@ -50,6 +50,8 @@ pub(super) struct ChunkReader<'a> {
     /// Remaining number of format bytes. Each format that is copied into a column counts with its
     /// length.
     format_byte_budget: usize,
+    /// Memory for the integers of a list, which is used again for the next list.
+    integers: Vec<i64>,
 }
 
 impl<'a> ChunkReader<'a> {
@@ -59,7 +61,19 @@ impl<'a> ChunkReader<'a> {
             cell_budget: MAX_TILE_CELLS,
             expanded_text_budget: MAX_EXPANDED_TEXT_BYTES,
             format_byte_budget: MAX_COPIED_FORMAT_BYTES,
+            integers: Vec::new(),
         }
+    }
+
+    /// Returns an empty list with the memory of the last one.
+    pub(super) fn take_integers(&mut self) -> Vec<i64> {
+        std::mem::take(&mut self.integers)
+    }
+
+    /// Keeps the memory of a list for the next one.
+    pub(super) fn reuse_integers(&mut self, mut integers: Vec<i64>) {
+        integers.clear();
+        self.integers = integers;
     }
 
     pub(super) fn unread_byte_count(&self) -> usize {

@@ -115,7 +115,7 @@ impl StoredFormats {
                 spans.resize(spans.len() + run_of_equal_codes.len(), span);
             }
         }
-        TextLayer::from_parts(rows, spans, column_formats.texts).ok_or(INVALID_CODE)
+        Ok(TextLayer::from_checked_parts(rows, spans, column_formats.texts))
     }
 
     fn format(&self, code: u32) -> Result<&str, UnreadableChunk> {

@@ -1,9 +1,7 @@
 //! Encodes and decodes the row numbers of a layer of a tile.
 
 use super::bit_packing::packed_byte_length;
-use super::bytes::{
-    ChunkReader, padded_word, varint_byte_length, write_count, write_signed_varint,
-};
+use super::bytes::{ChunkReader, varint_byte_length, write_count, write_signed_varint};
 use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use crate::saturate::{to_u64, to_usize};
@@ -178,30 +176,55 @@ fn rows_of_gaps(first_row: u32, gaps: &[u32]) -> Option<Vec<u32>> {
     Some(rows)
 }
 
+/// Number of rows that a byte of a bitmap stands for.
+const ROWS_PER_BYTE: usize = 8;
+
+/// The bits that are set in each byte, in ascending order. Zeros follow.
+const SET_BITS: [[u8; ROWS_PER_BYTE]; 256] = set_bits();
+
+#[allow(clippy::indexing_slicing, reason = "the compiler evaluates it and checks the indices")]
+const fn set_bits() -> [[u8; ROWS_PER_BYTE]; 256] {
+    let mut set_bits = [[0; ROWS_PER_BYTE]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                set_bits[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    set_bits
+}
+
+/// Writes eight rows for each byte and lets the next byte overwrite those that are not set: a branch
+/// for each row would take several times as long.
 fn rows_of_bitmap(
     bitmap: &[u8],
     first_row: u32,
     row_count: usize,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    let (full_words, remaining_bytes) = bitmap.as_chunks::<8>();
-    let last_word = padded_word(remaining_bytes);
-    let words = || full_words.iter().chain([&last_word]).map(|word| u64::from_le_bytes(*word));
-    let set_bits: u32 = words().map(u64::count_ones).sum();
+    let set_bits: u32 = bitmap.iter().map(|byte| byte.count_ones()).sum();
     if to_usize(set_bits) != row_count {
         return Err(UnreadableChunk::Malformed("a bitmap has an invalid number of rows"));
     }
-    let mut rows = Vec::with_capacity(row_count);
-    let mut word_first_row = first_row;
-    for word in words() {
-        let mut unread_bits = word;
-        while unread_bits != 0 {
-            // The caller checks the last row and rejects rows past the end of the axis.
-            rows.push(word_first_row.saturating_add(unread_bits.trailing_zeros()));
-            let without_lowest_bit = unread_bits & (unread_bits - 1);
-            unread_bits = without_lowest_bit;
+    let mut rows = vec![0; row_count + ROWS_PER_BYTE];
+    let mut written_rows = 0;
+    // A chunk of at most `MAX_CHUNK_BYTES` after a row below `MAX_ROWS` does not reach the greatest `u32`.
+    let mut byte_first_row = first_row;
+    for byte in bitmap {
+        let bits = SET_BITS.get(usize::from(*byte)).copied().unwrap_or_default();
+        let byte_rows = rows.get_mut(written_rows..).and_then(<[u32]>::first_chunk_mut);
+        if let Some(byte_rows) = byte_rows {
+            *byte_rows = bits.map(|bit| byte_first_row + u32::from(bit));
         }
-        word_first_row = word_first_row.saturating_add(u64::BITS);
+        written_rows += to_usize(byte.count_ones());
+        byte_first_row += 8;
     }
+    rows.truncate(row_count);
     Ok(rows)
 }
 

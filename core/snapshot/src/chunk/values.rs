@@ -217,14 +217,11 @@ fn read_values_of_kind(
 ) -> Result<Vec<TileValue>, UnreadableChunk> {
     match kind {
         ValueKind::Empty => Ok(vec![TileValue::Empty; value_count]),
-        ValueKind::Number => {
-            let numbers = numbers::read_numbers(reader, value_count)?;
-            Ok(numbers.into_iter().map(TileValue::Number).collect())
-        }
+        ValueKind::Number => numbers::read_numbers(reader, value_count, TileValue::Number),
         ValueKind::Bool => {
             const MAX_BIT: u32 = 1;
-            let bits = integers::read_unsigned_integers(reader, value_count, MAX_BIT)?;
-            Ok(bits.into_iter().map(|bit| TileValue::Bool(bit == 1)).collect())
+            let to_value = |bit| TileValue::Bool(bit == 1);
+            integers::map_unsigned_integers(reader, value_count, MAX_BIT, to_value)
         }
         ValueKind::Error => read_error_values(reader, value_count),
         ValueKind::Text => {

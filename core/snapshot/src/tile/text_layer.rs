@@ -175,6 +175,12 @@ impl TextLayer {
         slice
     }
 
+    /// Creates a layer from parts of which the caller knows that [`TextLayer::from_parts`] accepts
+    /// them.
+    pub(crate) fn from_checked_parts(rows: Vec<u32>, spans: Vec<TextSpan>, texts: String) -> Self {
+        Self { rows, spans, texts }
+    }
+
     /// Creates a layer from its parts. Returns `None` unless rows are in ascending order, each row
     /// has a span, and all spans are valid.
     #[must_use]

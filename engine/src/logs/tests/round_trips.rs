@@ -44,6 +44,13 @@ async fn snapshotted() -> Arc<FaultyPorts> {
         let appended = ports.logs().append(mutation(1, id, base, fill)).await.unwrap();
         base = appended.results[0].position.unwrap();
     }
+    let position = snapshot(&ports).await;
+    ports.logs().append(mutation(2, 1, position, set(0, "x"))).await.unwrap();
+    ports
+}
+
+/// Makes a snapshot of the newest state in a process of its own, and returns its position.
+async fn snapshot(ports: &Arc<FaultyPorts>) -> Position {
     let policy = LogPolicy { snapshot_entries: 1, ..LogPolicy::default() };
     let logs = ports.logs();
     logs.load(log(), None).await.unwrap();
@@ -51,9 +58,8 @@ async fn snapshotted() -> Arc<FaultyPorts> {
     let UpkeepOutcome::Snapshot(position) = upkeep else { panic!("{upkeep:?}") };
     let job = SnapshotJob { log: log(), position };
     ports.queue.send(&job.encode()).await.unwrap();
-    handle_queued_jobs(&ports.workers(), &ports).await;
-    ports.logs().append(mutation(2, 1, position, set(0, "x"))).await.unwrap();
-    ports
+    handle_queued_jobs(&ports.workers(), ports).await;
+    position
 }
 
 /// Reads a screen of cells twice: in a new process, and again with other rows in the same process.
@@ -84,5 +90,27 @@ async fn a_first_view_needs_few_requests_one_after_the_other() {
         serial.bucket = u64::try_from(elapsed.as_millis()).unwrap();
     }
     assert_eq!(serial[0], Serial { table: 3, bucket: 2 }, "in a new process");
-    assert_eq!(serial[1], Serial { table: 2, bucket: 0 }, "again");
+    assert_eq!(serial[1], Serial { table: 1, bucket: 0 }, "again");
+}
+
+#[tokio::test]
+async fn a_reader_uses_a_newer_snapshot_from_the_second_read_on() {
+    let ports = snapshotted().await;
+    let logs = ports.logs();
+    let root_position = async || {
+        let view = logs.open_view(log(), None, None).await.unwrap();
+        (view.root.unwrap().position, view.position)
+    };
+    let (first_root, first_edit) = root_position().await;
+    assert!(first_root < first_edit);
+    let second_root = snapshot(&ports).await;
+    assert_eq!(
+        root_position().await,
+        (first_root, second_root),
+        "learns that there is another one"
+    );
+    assert_eq!(root_position().await, (second_root, second_root));
+    let entry = Position::new(0, second_root.entry_number() + 1).unwrap();
+    ports.logs().append(mutation(2, 2, second_root, set(0, "y"))).await.unwrap();
+    assert_eq!(root_position().await, (second_root, entry));
 }

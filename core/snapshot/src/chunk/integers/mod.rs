@@ -71,29 +71,37 @@ fn encode_with_layout(
     EncodingCandidate { bytes, estimated_size: head_bytes + body_size }
 }
 
-/// The caller must have checked `count`, because memory is reserved for all integers.
-pub(super) fn read_integers(
+/// Returns what `to_value` makes of each integer. The caller must have checked `count`, because memory
+/// is reserved for all integers.
+pub(super) fn map_integers<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<i64>, UnreadableChunk> {
-    let values = read_any_integers(reader, count)?;
-    if are_between(&values, -MAX_INTEGER, MAX_INTEGER) {
-        Ok(values)
-    } else {
-        Err(UnreadableChunk::Malformed("an integer is out of range"))
-    }
+    to_value: impl Fn(i64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    let out_of_range = UnreadableChunk::Malformed("an integer is out of range");
+    map_between(reader, count, (-MAX_INTEGER, MAX_INTEGER), out_of_range, to_value)
 }
 
-fn read_any_integers(
+/// `range` must contain 0.
+fn map_between<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<i64>, UnreadableChunk> {
-    let mut values = Vec::with_capacity(count);
+    (min, max): (i64, i64),
+    out_of_range: UnreadableChunk,
+    to_value: impl Fn(i64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    let mut integers = reader.take_integers();
+    integers.reserve(count);
     if count < 2 {
-        read_varints(reader, &mut values, count)?;
+        read_varints(reader, &mut integers, count)?;
     } else {
-        read_transformed_integers(reader, &mut values, count)?;
+        read_transformed_integers(reader, &mut integers, count)?;
     }
+    if !are_between(&integers, min, max) {
+        return Err(out_of_range);
+    }
+    let values = integers.iter().map(|integer| to_value(*integer)).collect();
+    reader.reuse_integers(integers);
     Ok(values)
 }
 
@@ -144,13 +152,22 @@ pub(super) fn read_unsigned_integers(
     count: usize,
     max: u32,
 ) -> Result<Vec<u32>, UnreadableChunk> {
+    map_unsigned_integers(reader, count, max, |integer| integer)
+}
+
+/// Like [`map_integers`], for integers from 0 to `max`.
+pub(super) fn map_unsigned_integers<T>(
+    reader: &mut ChunkReader<'_>,
+    count: usize,
+    max: u32,
+    to_value: impl Fn(u32) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     const LOW_BITS: i64 = u32::MAX as i64;
-    let values = read_any_integers(reader, count)?;
-    if !are_between(&values, 0, i64::from(max)) {
-        return Err(UnreadableChunk::Malformed("a count or code is out of range"));
-    }
-    // The values fit. The mask spares the check of each.
-    Ok(values.into_iter().map(|value| u32::try_from(value & LOW_BITS).unwrap_or(max)).collect())
+    let out_of_range = UnreadableChunk::Malformed("a count or code is out of range");
+    map_between(reader, count, (0, i64::from(max)), out_of_range, |integer| {
+        // The integer fits. The mask spares the check of each.
+        to_value(u32::try_from(integer & LOW_BITS).unwrap_or(max))
+    })
 }
 
 #[cfg(test)]
@@ -163,7 +180,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_integers(&mut bytes, values);
         let mut reader = ChunkReader::new(&bytes);
-        assert_eq!(read_integers(&mut reader, values.len()).unwrap(), values);
+        assert_eq!(map_integers(&mut reader, values.len(), |value| value).unwrap(), values);
         assert_eq!(reader.unread_byte_count(), 0);
         bytes.len()
     }
@@ -185,7 +202,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..60),
             count in 0..5_000_usize,
         ) {
-            if let Ok(values) = read_integers(&mut ChunkReader::new(&bytes), count) {
+            if let Ok(values) = map_integers(&mut ChunkReader::new(&bytes), count, |value| value) {
                 prop_assert_eq!(values.len(), count);
             }
         }
@@ -199,7 +216,10 @@ mod tests {
         for transform in [Transform::None, Transform::Differences, Transform::SecondDifferences] {
             let bytes = encode_with_transform(&alternating, transform).bytes;
             let mut reader = ChunkReader::new(&bytes);
-            assert_eq!(read_integers(&mut reader, alternating.len()).unwrap(), alternating);
+            assert_eq!(
+                map_integers(&mut reader, alternating.len(), |value| value).unwrap(),
+                alternating
+            );
         }
         round(&alternating);
     }
@@ -219,7 +239,7 @@ mod tests {
             (i64::MAX, false),
             (i64::MIN, false),
         ] {
-            let read = read_integers(&mut ChunkReader::new(&written(value)), 1);
+            let read = map_integers(&mut ChunkReader::new(&written(value)), 1, |value| value);
             assert_eq!(read.is_ok(), is_in_range, "{value}");
         }
         for (value, max, expected) in [

@@ -145,26 +145,27 @@ fn write_exceptions(output: &mut Vec<u8>, values: &[f64], exception_indices: &[u
     COUNT_SIZE + gaps_size + exception_indices.len() * NUMBER_BYTES
 }
 
-pub(super) fn read_decimals(
+pub(super) fn read_decimals<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
     decimals: u8,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     let scale = *SCALES.get(usize::from(decimals)).ok_or(TOO_MANY_DECIMALS)?;
-    let integers = integers::read_integers(reader, count)?;
     if decimals == 0 {
         // Divisions take most of the time.
-        return Ok(integers.into_iter().map(exact_number).collect());
+        return integers::map_integers(reader, count, |integer| to_value(exact_number(integer)));
     }
-    Ok(integers.into_iter().map(|integer| to_number(integer, scale)).collect())
+    integers::map_integers(reader, count, |integer| to_value(to_number(integer, scale)))
 }
 
-pub(super) fn read_decimals_with_exceptions(
+pub(super) fn read_decimals_with_exceptions<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
     decimals: u8,
-) -> Result<Vec<f64>, UnreadableChunk> {
-    let mut values = read_decimals(reader, count, decimals)?;
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    let mut values = read_decimals(reader, count, decimals, &to_value)?;
     let exception_count = reader.read_count(count)?;
     let gaps = integers::read_unsigned_integers(reader, exception_count, saturate_u32(count))?;
     let exception_bytes = reader.read_bytes(exception_count.saturating_mul(NUMBER_BYTES))?;
@@ -173,10 +174,11 @@ pub(super) fn read_decimals_with_exceptions(
     for (gap, exception) in gaps.into_iter().zip(exceptions) {
         let index = to_usize(gap).checked_add(min_index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
         let value = values.get_mut(index).ok_or(EXCEPTION_OUT_OF_RANGE)?;
-        *value = f64::from_bits(u64::from_le_bytes(*exception));
-        if !value.is_finite() {
+        let number = f64::from_bits(u64::from_le_bytes(*exception));
+        if !number.is_finite() {
             return Err(UnreadableChunk::Malformed("a number is not finite"));
         }
+        *value = to_value(number);
         min_index = index + 1;
     }
     Ok(values)

@@ -70,17 +70,17 @@ impl DistinctNumbers {
     }
 }
 
-pub(super) fn read_dictionary(
+pub(super) fn read_dictionary<T: Copy>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    let empty = UnreadableChunk::Malformed("the dictionary of numbers is empty");
     let distinct_count = reader.read_count(count)?;
-    let distinct_numbers = read_distinct_numbers(reader, distinct_count)?;
-    let max_code = distinct_numbers
-        .len()
-        .checked_sub(1)
-        .ok_or(UnreadableChunk::Malformed("the dictionary of numbers is empty"))?;
-    let codes = integers::read_unsigned_integers(reader, count, saturate_u32(max_code))?;
-    let number_of = |code: u32| distinct_numbers.get(to_usize(code)).copied().unwrap_or_default();
-    Ok(codes.into_iter().map(number_of).collect())
+    let distinct_values = read_distinct_numbers(reader, distinct_count, to_value)?;
+    let first_value = *distinct_values.first().ok_or(empty)?;
+    let max_code = saturate_u32(distinct_values.len() - 1);
+    integers::map_unsigned_integers(reader, count, max_code, |code| {
+        distinct_values.get(to_usize(code)).copied().unwrap_or(first_value)
+    })
 }

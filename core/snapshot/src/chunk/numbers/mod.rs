@@ -110,39 +110,45 @@ fn encode_without_dictionary(values: &[f64]) -> EncodingCandidate {
     if decimals.encoded.estimated_size <= planes.estimated_size { decimals.encoded } else { planes }
 }
 
-/// The caller must have checked `count`, because memory is reserved for all numbers.
-pub(super) fn read_numbers(
+/// Returns what `to_value` makes of each number. The caller must have checked `count`, because memory
+/// is reserved for all numbers.
+pub(super) fn read_numbers<T: Copy>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     let header = NumbersHeader::read(reader)?;
     match header.encoding {
-        NumberEncoding::Dictionary => dictionary::read_dictionary(reader, count),
-        _ => read_after_header(reader, count, header),
+        NumberEncoding::Dictionary => dictionary::read_dictionary(reader, count, to_value),
+        _ => read_after_header(reader, count, header, to_value),
     }
 }
 
 /// Decodes the distinct numbers of a dictionary, which must not be encoded with another dictionary.
-fn read_distinct_numbers(
+fn read_distinct_numbers<T: Copy>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     let header = NumbersHeader::read(reader)?;
-    read_after_header(reader, count, header)
+    read_after_header(reader, count, header, to_value)
 }
 
-fn read_after_header(
+fn read_after_header<T: Copy>(
     reader: &mut ChunkReader<'_>,
     count: usize,
     header: NumbersHeader,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     match header.encoding {
-        NumberEncoding::Decimals => decimals::read_decimals(reader, count, header.decimals),
-        NumberEncoding::DecimalsWithExceptions => {
-            decimals::read_decimals_with_exceptions(reader, count, header.decimals)
+        NumberEncoding::Decimals => {
+            decimals::read_decimals(reader, count, header.decimals, to_value)
         }
-        NumberEncoding::Planes => planes::read_planes(reader, count),
-        NumberEncoding::XoredPlanes => planes::read_xored_planes(reader, count),
+        NumberEncoding::DecimalsWithExceptions => {
+            decimals::read_decimals_with_exceptions(reader, count, header.decimals, to_value)
+        }
+        NumberEncoding::Planes => planes::read_planes(reader, count, to_value),
+        NumberEncoding::XoredPlanes => planes::read_xored_planes(reader, count, to_value),
         NumberEncoding::Dictionary => Err(UNKNOWN_ENCODING),
     }
 }
@@ -158,7 +164,10 @@ mod tests {
         write_numbers(&mut bytes, values);
         let mut reader = ChunkReader::new(&bytes);
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&read_numbers(&mut reader, values.len()).unwrap()), bits(values));
+        assert_eq!(
+            bits(&read_numbers(&mut reader, values.len(), |number| number).unwrap()),
+            bits(values)
+        );
         assert_eq!(reader.unread_byte_count(), 0);
         (NUMBER_ENCODINGS[usize::from(bytes[0] >> 4)], bytes.len())
     }
@@ -192,7 +201,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..80),
             count in 1..3_000_usize,
         ) {
-            if let Ok(values) = read_numbers(&mut ChunkReader::new(&bytes), count) {
+            if let Ok(values) = read_numbers(&mut ChunkReader::new(&bytes), count, |number| number) {
                 prop_assert_eq!(values.len(), count);
                 prop_assert!(values.iter().all(|value| value.is_finite()));
             }

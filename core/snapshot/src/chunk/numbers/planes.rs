@@ -33,24 +33,26 @@ fn encode_planes_of_bits(encoding: NumberEncoding, number_bits: &[u64]) -> Encod
     EncodingCandidate { bytes, estimated_size }
 }
 
-pub(super) fn read_planes(
+pub(super) fn read_planes<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<f64>, UnreadableChunk> {
-    to_finite_numbers(read_planes_of_bits(reader, count)?)
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    map_finite_numbers(&read_planes_of_bits(reader, count)?, to_value)
 }
 
-pub(super) fn read_xored_planes(
+pub(super) fn read_xored_planes<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-) -> Result<Vec<f64>, UnreadableChunk> {
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
     let mut number_bits = read_planes_of_bits(reader, count)?;
     let mut previous_bits = 0;
     for bits in &mut number_bits {
         *bits ^= previous_bits;
         previous_bits = *bits;
     }
-    to_finite_numbers(number_bits)
+    map_finite_numbers(&number_bits, to_value)
 }
 
 fn read_planes_of_bits(
@@ -62,15 +64,17 @@ fn read_planes_of_bits(
     Ok(numbers_of_planes(plane_bytes, count))
 }
 
-fn to_finite_numbers(number_bits: Vec<u64>) -> Result<Vec<f64>, UnreadableChunk> {
-    let numbers: Vec<f64> = number_bits.into_iter().map(f64::from_bits).collect();
+fn map_finite_numbers<T>(
+    number_bits: &[u64],
+    to_value: impl Fn(f64) -> T,
+) -> Result<Vec<T>, UnreadableChunk> {
+    let numbers = || number_bits.iter().map(|bits| f64::from_bits(*bits));
     // Processors check several numbers at once, because the loop does not end early.
-    let are_finite =
-        numbers.iter().fold(true, |are_finite, number| are_finite & number.is_finite());
+    let are_finite = numbers().fold(true, |are_finite, number| are_finite & number.is_finite());
     if !are_finite {
         return Err(UnreadableChunk::Malformed("a number is not finite"));
     }
-    Ok(numbers)
+    Ok(numbers().map(to_value).collect())
 }
 
 #[cfg(test)]
@@ -94,7 +98,10 @@ mod tests {
     fn numbers_that_are_not_finite_are_refused() {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let bytes = encode_planes_of_bits(NumberEncoding::Planes, &[number.to_bits(), 0]).bytes;
-            assert!(read_planes(&mut ChunkReader::new(&bytes[1..]), 2).is_err(), "{number}");
+            assert!(
+                read_planes(&mut ChunkReader::new(&bytes[1..]), 2, |number| number).is_err(),
+                "{number}"
+            );
         }
     }
 }

@@ -54,7 +54,6 @@ pub(super) fn read_dictionary(
         .len()
         .checked_sub(1)
         .ok_or(UnreadableChunk::Malformed("the dictionary of strings is empty"))?;
-    let codes = integers::read_unsigned_integers(reader, text_count, saturate_u32(max_code))?;
     let span_of = |code: u32| distinct_spans.get(to_usize(code)).copied().unwrap_or_default();
-    Ok(codes.into_iter().map(span_of).collect())
+    integers::map_unsigned_integers(reader, text_count, saturate_u32(max_code), span_of)
 }
