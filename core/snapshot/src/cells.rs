@@ -67,10 +67,15 @@ impl From<TileCell> for CellAt {
 /// format gets the newest range format that covers it.
 #[must_use]
 pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
-    let mut cells: Vec<TileCell> =
-        tile.columns.iter().flat_map(|column| visible_column_cells(column, formats)).collect();
-    cells.sort_unstable_by_key(|cell| (cell.row, cell.column));
-    cells
+    // The places are sorted instead of the cells, which are large.
+    let places = tile
+        .columns
+        .iter()
+        .flat_map(|column| occupied_rows(column).into_iter().map(move |row| (row, column)));
+    let mut places: Vec<(u32, &TileColumn)> = places.collect();
+    places.sort_by_key(|(row, _)| *row);
+    let visible = |(row, column)| visible_cell(column, row, formats);
+    places.into_iter().filter_map(visible).collect()
 }
 
 /// Returns the cells of a merged window as stored, in unspecified order. Range formats are not
@@ -79,26 +84,25 @@ pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
     tile.columns.iter().flat_map(stored_column_cells)
 }
 
-fn visible_column_cells(column: &TileColumn, range_formats: &FormatLayer) -> Vec<TileCell> {
-    let mut visible_cells = Vec::new();
-    for mut tile_cell in stored_column_cells(column) {
-        let range_format = range_formats.format_at(tile_cell.row, tile_cell.column);
-        let own_format = tile_cell.cell.format;
-        let format = own_format.or_else(|| range_format.map(str::to_owned));
-        tile_cell.cell.format = format.filter(|format| *format != GENERAL);
-        if !tile_cell.cell.is_blank() {
-            visible_cells.push(tile_cell);
-        }
-    }
-    visible_cells
+/// Returns `None` if the cell is blank.
+fn visible_cell(column: &TileColumn, row: u32, range_formats: &FormatLayer) -> Option<TileCell> {
+    let mut tile_cell = stored_cell(column, row);
+    let range_format = range_formats.format_at(row, column.index);
+    let format = tile_cell.cell.format.or_else(|| range_format.map(str::to_owned));
+    tile_cell.cell.format = format.filter(|format| *format != GENERAL);
+    (!tile_cell.cell.is_blank()).then_some(tile_cell)
 }
 
 fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
-    let mut rows: Vec<u32> =
-        column.values.rows().iter().chain(column.formats.rows()).copied().collect();
+    occupied_rows(column).into_iter().map(|row| stored_cell(column, row))
+}
+
+/// Returns the rows that have a value or a format, in ascending order.
+fn occupied_rows(column: &TileColumn) -> Vec<u32> {
+    let mut rows = [column.values.rows(), column.formats.rows()].concat();
     rows.sort_unstable();
     rows.dedup();
-    rows.into_iter().map(|row| stored_cell(column, row))
+    rows
 }
 
 fn stored_cell(column: &TileColumn, row: u32) -> TileCell {

@@ -1,6 +1,5 @@
 //! Handles `POST /v1/spreadsheets/{id}/entries`, which appends mutations to a spreadsheet.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{
     AppendReply, AppendRequest, AppendedMutation, MutationStatus, ProblemKind, SentMutation,
@@ -16,6 +15,7 @@ use serde_json::value::RawValue;
 use super::auth::Caller;
 use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/cells/history`, which lists the changes of some cells.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{CellHistoryCursor, CellHistoryReply, PositionOrTime};
 use cellar_base::identity::LogId;
@@ -14,6 +13,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::cells::{parse_range, select_sheet};
 use super::extract::{Parameters, PathId, check_page_limit};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

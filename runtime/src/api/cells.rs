@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/cells`, which returns the cells of a range.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{CellsReply, PositionOrTime, ProblemKind};
 use cellar_base::position::Position;
@@ -11,6 +10,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

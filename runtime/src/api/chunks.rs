@@ -1,6 +1,5 @@
 //! Handles `POST /v1/spreadsheets/{id}/chunks`, which returns download URLs of snapshot chunks.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{ChunksReply, ChunksRequest, ProblemKind};
 use cellar_base::limits::MAX_CHUNK_URLS;
@@ -9,6 +8,7 @@ use cellar_snapshot::level::ChunkHash;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

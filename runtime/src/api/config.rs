@@ -1,9 +1,9 @@
 //! `GET /v1/config`: the public configuration, which a page reads before a person signs in.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::StackConfig;
 
+use super::json::Json;
 use super::state::ApiState;
 
 /// Get the issuers of logins and the capabilities of the stack

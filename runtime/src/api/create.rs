@@ -1,6 +1,5 @@
 //! Handles `POST /v1/spreadsheets`, which creates a spreadsheet.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cellar_api::wire::{CreateReply, CreateRequest, ProblemKind};
@@ -9,6 +8,7 @@ use cellar_catalog::spreadsheet::{CatalogAction, Name};
 
 use super::auth::Caller;
 use super::extract::JsonBody;
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

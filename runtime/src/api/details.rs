@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::http::request::Parts;
@@ -18,6 +17,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{EntriesReply, EntryView, ForkSource, LoadReply, PositionOrTime};
 use cellar_base::identity::LogId;
@@ -17,6 +16,7 @@ use cellar_api::wire::Problem;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

@@ -1,6 +1,5 @@
 //! Handles `GET /v1/feed`, which lists feed items.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{FeedReply, ProblemKind};
 use cellar_base::limits::{MAX_FEED_EVENTS_ITEMS, MAX_FEED_PAGE_ITEMS};
@@ -13,6 +12,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, check_page_limit};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

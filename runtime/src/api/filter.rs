@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/cells/filter`, which returns the rows that fulfil conditions.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{FilterReply, PageSum, PositionOrTime};
 use cellar_base::position::Position;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::cells::{parse_range, select_sheet};
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/cells/find`, which finds cells that contain a text.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{FindCursor, FindReply, PositionOrTime};
 use cellar_base::position::Position;
@@ -13,6 +12,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::cells::{parse_range, select_sheet};
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

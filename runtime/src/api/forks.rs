@@ -1,6 +1,5 @@
 //! Handles `POST /v1/spreadsheets/{id}/forks` and `GET …/forks`, which create and list forks.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use cellar_api::wire::{ForkReply, ForkRequest, ForkView, ForksReply, ProblemKind};
@@ -12,6 +11,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::find_position;
 use super::reply::Failure;
 use super::state::ApiState;

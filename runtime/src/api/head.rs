@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/head`, which returns the newest position of a spreadsheet.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::ETAG;
@@ -12,6 +11,7 @@ use super::auth::Caller;
 use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
 use super::if_none_match::IfNoneMatch;
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

@@ -1,9 +1,9 @@
 //! Handles `GET /v1/health`, which checks whether the tables respond.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{DependencyStatus, Health};
 
+use super::json::Json;
 use super::state::ApiState;
 
 /// Check the health of the stack

@@ -1,7 +1,6 @@
 //! Handles `GET /v1/spreadsheets/{id}/history` and `…/diff`, which list entries and compare two
 //! positions.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{DiffReply, HistoryReply, PositionOrTime};
 use cellar_base::limits::{
@@ -17,6 +16,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::entries::entry_views;
 use super::extract::{Parameters, PathId, PathOther, check_page_limit};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

@@ -1,7 +1,6 @@
 //! Handles `POST /v1/spreadsheets/{id}/imports/uploads` and `…/imports/checks`, which create upload
 //! URLs and verify the uploaded chunks.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{
     ChunkUpload, ImportCheckReply, ImportCheckRequest, ImportUploadsReply, ImportUploadsRequest,
@@ -14,6 +13,7 @@ use cellar_snapshot::level::{ChunkHash, ChunkRef};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

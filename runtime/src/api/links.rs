@@ -1,7 +1,6 @@
 //! Handles `POST /v1/spreadsheets/{id}/links` and `DELETE …/links/{link_id}`, which create and
 //! revoke share links.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{LinkReply, LinkRequest};
 use cellar_catalog::spreadsheet::{CatalogAction, Link, LinkId, LinkSecret, LinkToken};
@@ -12,6 +11,7 @@ use cellar_api::wire::DetailsReply;
 use super::auth::Caller;
 use super::details::{Details, ExpectedVersion, apply_changes};
 use super::extract::{JsonBody, PathId, PathLink};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

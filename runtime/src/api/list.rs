@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets`, which lists spreadsheets.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{ListQuery, ProblemKind, SpreadsheetStatus, SpreadsheetsReply};
 use cellar_base::identity::LogId;
@@ -12,6 +11,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, check_page_limit};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

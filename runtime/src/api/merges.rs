@@ -1,6 +1,5 @@
 //! Handles `POST /v1/spreadsheets/{id}/merges`, which merges a fork.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{CellInConflict, MergeCounts, MergeReply, MergeRequest, MergedEditView};
 use cellar_base::limits::MAX_LISTED_MERGED_EDITS;
@@ -10,6 +9,7 @@ use cellar_log::merge::MergeOutcome;
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

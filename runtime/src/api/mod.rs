@@ -31,6 +31,7 @@ mod health;
 mod history;
 mod if_none_match;
 mod imports;
+mod json;
 mod links;
 mod list;
 mod members;

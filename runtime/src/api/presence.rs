@@ -1,7 +1,6 @@
 //! Handles `PUT /v1/spreadsheets/{id}/presence` and `GET …/presence`, which announce what a client has
 //! selected, and list what others have selected.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{BadSelection, PresenceReply, PresenceRequest, PresenceView};
 use cellar_base::identity::{ClientKey, LogId};
@@ -14,6 +13,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::details::check_log_exists;
 use super::extract::{JsonBody, Parameters, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

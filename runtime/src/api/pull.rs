@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{Cookie, CookieView, entry_key};
 use cellar_api::wire::{
@@ -13,6 +12,7 @@ use cellar_engine::logs::{PullDelta, PullOutcome};
 
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_client_group_id, check_versions, error_response};

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::sync::{PushOutcome, Pushed, Run, group_into_runs, parse_arguments};
 use cellar_api::wire::{
@@ -26,6 +25,7 @@ use super::append::mutation_status;
 use super::auth::Caller;
 use super::entries::entry_views;
 use super::extract::{JsonBody, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 use super::sync::{check_client_group_id, check_versions, error_response};

@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/sheets`, which lists the sheets and names of a spreadsheet.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{NameView, PositionOrTime, SheetView, SheetsReply};
 use cellar_base::position::Position;
@@ -9,6 +8,7 @@ use serde::Deserialize;
 
 use super::auth::Caller;
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

@@ -1,6 +1,5 @@
 //! Handles `GET /v1/spreadsheets/{id}/stats`, which returns storage statistics.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::StatsReply;
 use cellar_catalog::access::Need;
@@ -8,6 +7,7 @@ use cellar_catalog::access::Need;
 use super::auth::Caller;
 use super::entries::MinPosition;
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 

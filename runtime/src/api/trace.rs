@@ -1,7 +1,6 @@
 //! Handles `GET /v1/spreadsheets/{id}/cells/trace`, which finds the areas that a cell
 //! reads and the formulas that read it.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{PositionOrTime, TraceReply};
 use cellar_base::position::Position;
@@ -12,6 +11,7 @@ use serde::Deserialize;
 use super::auth::Caller;
 use super::cells::select_sheet;
 use super::extract::{Parameters, PathId};
+use super::json::Json;
 use super::position_parameter::{self, find_position};
 use super::reply::Failure;
 use super::state::ApiState;

@@ -1,7 +1,6 @@
 //! Handles `POST /v1/spreadsheets/{id}/uploads` and `…/uploads/{upload_id}/complete`, which create
 //! an upload URL for a large entry and append the uploaded entry.
 
-use axum::Json;
 use axum::extract::State;
 use cellar_api::wire::{
     AppendReply, CompleteRequest, ProblemKind, UploadReply, UploadRequest, parse_sha256,
@@ -14,6 +13,7 @@ use uuid::Uuid;
 use super::append::append_reply;
 use super::auth::Caller;
 use super::extract::{JsonBody, PathId, PathUpload};
+use super::json::Json;
 use super::reply::Failure;
 use super::state::ApiState;
 
