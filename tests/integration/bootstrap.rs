@@ -2,12 +2,13 @@
 
 mod figures;
 mod sqs;
+mod tls;
 
 use std::collections::HashMap;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -44,9 +45,11 @@ struct Lambda {
     events: Arc<AsyncMutex<mpsc::Receiver<Value>>>,
     answers: mpsc::Sender<Value>,
     count: Arc<Mutex<u32>>,
+    first_poll: Arc<OnceLock<Instant>>,
 }
 
 async fn next(State(lambda): State<Lambda>) -> (HeaderMap, String) {
+    lambda.first_poll.get_or_init(Instant::now);
     let event = lambda.events.lock().await.recv().await.unwrap();
     let id = {
         let mut count = lambda.count.lock().unwrap();
@@ -75,6 +78,8 @@ struct Function {
     process: Child,
     events: mpsc::Sender<Value>,
     answers: mpsc::Receiver<Value>,
+    /// When the function first asked for an event.
+    first_poll: Arc<OnceLock<Instant>>,
 }
 
 impl Drop for Function {
@@ -122,10 +127,17 @@ fn of_lambda() -> HashMap<&'static str, String> {
 
 impl Function {
     async fn start(program: &str, variables: HashMap<&'static str, String>) -> Self {
+        Self::start_as(Command::new(program), variables).await
+    }
+
+    /// Starts a command that runs the function.
+    async fn start_as(mut command: Command, variables: HashMap<&'static str, String>) -> Self {
         let (events, received) = mpsc::channel(4);
         let (sent, answers) = mpsc::channel(4);
         let (received, count) = (Arc::new(AsyncMutex::new(received)), Arc::default());
-        let lambda = Lambda { events: received, answers: sent, count };
+        let first_poll = Arc::default();
+        let lambda =
+            Lambda { events: received, answers: sent, count, first_poll: Arc::clone(&first_poll) };
         let router = Router::new()
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/response", post(answer))
@@ -134,14 +146,14 @@ impl Function {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let process = Command::new(program)
+        let process = command
             .env_clear()
             .envs(variables)
             .env("AWS_LAMBDA_RUNTIME_API", address)
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self { process, events, answers }
+        Self { process, events, answers, first_poll }
     }
 
     /// Sends a request as an event of a function URL, and waits for the response.

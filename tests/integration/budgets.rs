@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cellar_base::identity::{ClientKey, LogId, SubjectKey};
 use cellar_base::position::Position;
-use cellar_engine::logs::{Logs, NewFork, UpkeepOutcome};
+use cellar_engine::logs::{CellsQuery, Logs, NewFork, SheetName, UpkeepOutcome};
 use cellar_engine::memory::MemoryQueue;
 use cellar_engine::meter::Meter;
 use cellar_engine::ports::{PortError, QueueRules, Receipt};
@@ -16,6 +16,7 @@ use cellar_log::append::{NewMutation, Request};
 use cellar_log::entry::FIRST_INCARNATION;
 use cellar_log::upkeep::LogPolicy;
 use cellar_runtime::dynamodb::DynamoTables;
+use cellar_sheet::a1::Rectangle;
 use cellar_sheet::operation::{CellEdit, InsertBefore, Operation, SetCells, SheetId};
 use cellar_snapshot::pending_snapshot::SnapshotOutcome;
 use cellar_snapshot::snapshot_job::SnapshotJob;
@@ -170,6 +171,32 @@ async fn a_head_costs_half_a_read_unit_if_the_segment_is_known() {
     fixture.assert_cost(&budgets::POLL, 1);
     fixture.cold().head(log, None).await.unwrap();
     assert_eq!(fixture.cost(), (1.0, 0, 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cells_cost_half_a_read_unit_if_the_snapshot_is_known() {
+    let fixture = Fixture::start().await;
+    let (logs, log) = (fixture.cold(), log("window"));
+    logs.create(log, None).await.unwrap();
+    logs.append(request(log, None, 1, at(0), set_numbers(&[1.5]))).await.unwrap();
+    fixture.cost();
+    let query = CellsQuery {
+        sheet: SheetName::First,
+        rectangle: Rectangle::EVERYTHING,
+        at: None,
+        from: None,
+        min_position: None,
+        with_texts: false,
+    };
+    for _ in 0..2 {
+        assert_eq!(logs.cells(log, &query).await.unwrap().cells.len(), 1);
+        fixture.assert_cost(&budgets::WINDOW, 1);
+    }
+    let cold = fixture.cold();
+    cold.cells(log, &query).await.unwrap();
+    assert_eq!(fixture.cost(), (1.0, 0, 2));
+    cold.cells(log, &query).await.unwrap();
+    fixture.assert_cost(&budgets::WINDOW, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

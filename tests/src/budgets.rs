@@ -73,6 +73,8 @@ pub const PULL_WITHOUT_CHANGES: Budget = Budget::exact("pull (Replicache) withou
 pub const PULL_OF_CHANGES: Budget = Budget::exact("pull (Replicache) of recent changes", 3, 0);
 /// Cost of polling for the newest position.
 pub const POLL: Budget = Budget::exact("poll", 1, 0);
+/// Cost of reading cells of the newest state in a process that has read the spreadsheet before.
+pub const WINDOW: Budget = Budget::exact("read of cells that a screen shows, warm process", 1, 0);
 /// Cost per hour of an open client that receives no changes, without access checks.
 pub const IDLE_HOUR: Budget = Budget::exact("polls of an idle client, per hour", 60, 0);
 /// Cost of announcing a selection.
@@ -112,7 +114,7 @@ pub const ACCESS_CHECK: Budget =
 pub const LOAD: Budget = Budget::at_most("load 1,000 single edits after the snapshot", 26, 0);
 
 /// All budgets, in the order in which the documentation lists them.
-pub const BUDGETS: [Budget; 24] = [
+pub const BUDGETS: [Budget; 25] = [
     WARM_EDIT,
     COLD_EDIT,
     LOST_RACE,
@@ -124,6 +126,7 @@ pub const BUDGETS: [Budget; 24] = [
     PULL_WITHOUT_CHANGES,
     PULL_OF_CHANGES,
     POLL,
+    WINDOW,
     IDLE_HOUR,
     PRESENCE,
     PRESENCE_POLL,

@@ -110,7 +110,7 @@ impl Logs {
     }
 
     /// Returns the snapshot from which the last read started, or `Some(None)` if it started at the
-    /// first entry. Returns `None` if there may be a newer snapshot.
+    /// first entry. Returns `None` if a newer snapshot may exist.
     ///
     /// A newer snapshot has an entry in the log. If another process has appended it, this read gets
     /// it like every entry, and only the next read uses the snapshot.

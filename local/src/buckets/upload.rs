@@ -35,12 +35,17 @@ impl Upload {
     ) -> S3Result<Self> {
         check_length(input.content_length)?;
         let body = input.body.take().map_or_else(Body::empty, Body::from);
-        let upload = Self::write_data_file(bucket, body).await?;
+        let hasher = new_checksum_hasher(input, trailers.is_some());
+        let upload = Self::write_data_file(bucket, body, hasher).await?;
         upload.verify_checksums(input, trailers)?;
         Ok(upload)
     }
 
-    async fn write_data_file(bucket: &Arc<Bucket>, mut body: Body) -> S3Result<Self> {
+    async fn write_data_file(
+        bucket: &Arc<Bucket>,
+        mut body: Body,
+        mut checksum_hasher: ChecksumHasher,
+    ) -> S3Result<Self> {
         let file_bucket = Arc::clone(bucket);
         let (file, data_name) = run_blocking(move || file_bucket.create_data()).await?;
         // From this point on, the data file is deleted if an error drops the upload.
@@ -52,7 +57,6 @@ impl Upload {
             md5: vec![],
         };
         let mut async_file = tokio::fs::File::from_std(file);
-        let mut checksum_hasher = new_checksum_hasher();
         let mut md5_hasher = Md5::new();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
@@ -128,19 +132,58 @@ fn check_length(content_length: Option<i64>) -> S3Result<()> {
     }
 }
 
-fn new_checksum_hasher() -> ChecksumHasher {
+/// Computes the checksums that the client has sent in headers, and all of them if it may send others
+/// after the body.
+fn new_checksum_hasher(input: &PutObjectInput, has_trailers: bool) -> ChecksumHasher {
+    let is_needed = |sent: &Option<String>| has_trailers || sent.is_some();
     ChecksumHasher {
-        crc32: Some(Crc32::new()),
-        crc32c: Some(Crc32c::new()),
-        sha1: Some(Sha1::new()),
-        sha256: Some(Sha256::new()),
-        crc64nvme: Some(Crc64Nvme::new()),
+        crc32: is_needed(&input.checksum_crc32).then(Crc32::new),
+        crc32c: is_needed(&input.checksum_crc32c).then(Crc32c::new),
+        sha1: is_needed(&input.checksum_sha1).then(Sha1::new),
+        sha256: is_needed(&input.checksum_sha256).then(Sha256::new),
+        crc64nvme: is_needed(&input.checksum_crc64nvme).then(Crc64Nvme::new),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use s3s::dto::{Checksum as Checksums, StreamingBlob};
+
     use super::*;
+
+    const BODY: &str = "the bytes of an object";
+
+    /// Receives an object. `send` adds checksums to the request, either of its body or of other bytes.
+    async fn received(send: fn(&mut PutObjectInput, Checksums), of_body: bool) -> S3Result<()> {
+        let folder = tempfile::tempdir().unwrap();
+        let bucket = Arc::new(Bucket::open(folder.path().to_owned()).unwrap());
+        let mut hasher = new_checksum_hasher(&PutObjectInput::default(), true);
+        hasher.update(if of_body { BODY } else { "other bytes" }.as_bytes());
+        let mut input = PutObjectInput {
+            body: Some(StreamingBlob::from(Body::from(BODY.to_owned()))),
+            content_length: Some(i64::try_from(BODY.len()).unwrap()),
+            ..PutObjectInput::default()
+        };
+        send(&mut input, hasher.finalize());
+        Upload::receive(&bucket, &mut input, None).await.map(drop)
+    }
+
+    #[tokio::test]
+    async fn each_checksum_in_a_header_is_verified() {
+        let senders: [fn(&mut PutObjectInput, Checksums); 5] = [
+            |input, sums| input.checksum_crc32 = sums.checksum_crc32,
+            |input, sums| input.checksum_crc32c = sums.checksum_crc32c,
+            |input, sums| input.checksum_crc64nvme = sums.checksum_crc64nvme,
+            |input, sums| input.checksum_sha1 = sums.checksum_sha1,
+            |input, sums| input.checksum_sha256 = sums.checksum_sha256,
+        ];
+        for (number, send) in senders.into_iter().enumerate() {
+            received(send, true).await.unwrap();
+            let error = received(send, false).await.unwrap_err();
+            assert_eq!(error.code().as_str(), "BadDigest", "{number}");
+        }
+        received(|_, _| (), false).await.unwrap();
+    }
 
     #[test]
     fn requires_a_length_within_the_limit() {

@@ -104,13 +104,9 @@ async fn a_reader_uses_a_newer_snapshot_from_the_second_read_on() {
     let (first_root, first_edit) = root_position().await;
     assert!(first_root < first_edit);
     let second_root = snapshot(&ports).await;
-    assert_eq!(
-        root_position().await,
-        (first_root, second_root),
-        "learns that there is another one"
-    );
+    assert_eq!(root_position().await, (first_root, second_root), "it learns of the second one");
     assert_eq!(root_position().await, (second_root, second_root));
     let entry = Position::new(0, second_root.entry_number() + 1).unwrap();
-    ports.logs().append(mutation(2, 2, second_root, set(0, "y"))).await.unwrap();
+    ports.logs().append(mutation(3, 1, second_root, set(0, "y"))).await.unwrap();
     assert_eq!(root_position().await, (second_root, entry));
 }
