@@ -155,11 +155,12 @@ impl<'de> Visitor<'de> for ValueVisitor {
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Value {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
-        use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+        use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, OneOfBuilder, Type};
         let schema_of = |json_type| ObjectBuilder::new().schema_type(json_type);
         let error_schema = schema_of(Type::Object)
             .property("error", <ErrorCode as utoipa::PartialSchema>::schema())
-            .required("error");
+            .required("error")
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)));
         OneOfBuilder::new()
             .description(Some(
                 "Null (empty), a number, text, a boolean, or an error value. A date is a number: the days since \
