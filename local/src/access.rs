@@ -25,8 +25,7 @@ use subtle::ConstantTimeEq as _;
 use crate::aws_json::{TARGET, error_response};
 use crate::error::LocalError;
 use crate::roles::{Caller, Denied, RequestParser, Roles};
-use crate::server::{ServerThread, StopSignal, wait_for_stop};
-use crate::serving;
+use crate::server::ServerThread;
 use crate::state::Credentials;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256 ";
@@ -75,23 +74,18 @@ const WRONG_SIGNATURE: AuthError =
     ("InvalidSignatureException", "The signature does not match the request");
 /// Serves a service on a free port until the returned server is dropped. Requests must be signed
 /// with a known key, and the caller's role must permit them.
-pub(crate) async fn serve_guarded(
+pub(crate) fn serve_guarded(
     server_name: &'static str,
     service: Service,
     roles: Arc<Roles>,
     router: Router,
 ) -> Result<ServerThread, LocalError> {
-    ServerThread::start(server_name, async move |listener, stop_signal: StopSignal| {
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let create_service = |address| {
         let access = Access::new(service, address, roles);
         // Axum's body limit is not needed, because `Access::guard` already limits the body length.
-        let guarded_router = router
-            .layer(DefaultBodyLimit::disable())
-            .layer(from_fn_with_state(access, Access::guard));
-        serving::serve(listener, guarded_router, wait_for_stop(stop_signal)).await;
-        Ok(())
-    })
-    .await
+        router.layer(DefaultBodyLimit::disable()).layer(from_fn_with_state(access, Access::guard))
+    };
+    ServerThread::start(server_name, create_service, std::future::ready(()))
 }
 
 impl Access {

@@ -31,7 +31,7 @@ use crate::pokes::LocalPokes;
 use crate::queues::{self, LocalQueue, Queues};
 use crate::roles::Roles;
 use crate::server::ServerThread;
-use crate::services::Services;
+use crate::services::{ServiceEndpoint, Services};
 use crate::state::{Credentials, Endpoints, Lock, RunningStack, SnapshotEndpoints, StateFolder};
 use crate::store::EventStore;
 use crate::{cors, serving, tables};
@@ -136,17 +136,17 @@ impl LocalCloud {
         manifest.buckets = buckets.names();
         let credentials = folder.credentials()?;
         let roles = Arc::new(Roles::open(template, &names, &credentials)?);
-        let bucket_server = buckets.serve(&roles, &url, &ports.clock).await?;
-        let database_server = database::start(database.clone(), Arc::clone(&roles)).await?;
+        let bucket_server = buckets.serve(&roles, &url, &ports.clock)?;
+        let database_server = database::start(database.clone(), Arc::clone(&roles))?;
         let services = Services {
-            database_url: database_server.url(),
-            buckets_url: bucket_server.url(),
+            database: ServiceEndpoint::of(&database_server),
+            buckets: ServiceEndpoint::of(&bucket_server),
             roles: Arc::clone(&roles),
         };
         let api_clients = services.clients(&function.id, &ports.clock)?;
         let (queues, sources) =
             open_event_sources(template, &names, folder, ports, &services, &database)?;
-        let queue_server = queues::start(queues.clone(), Arc::clone(&roles)).await?;
+        let queue_server = queues::start(queues.clone(), Arc::clone(&roles))?;
         folder.record(&manifest)?;
         folder.record_template(&template.to_json())?;
         let pokes = Arc::new(LocalPokes::default());

@@ -17,6 +17,7 @@ mod buckets;
 mod cloud;
 mod cors;
 mod database;
+mod direct_client;
 mod disk_space;
 mod error;
 mod events;

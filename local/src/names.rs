@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const QUEUE: &str = "AWS::SQS::Queue";
 const BUCKET: &str = "AWS::S3::Bucket";
-const REGION: &str = "local";
+pub(crate) const REGION: &str = "local";
 const ACCOUNT: &str = "000000000000";
 
 pub(crate) fn table_arn(table_name: &str) -> String {

@@ -1,15 +1,18 @@
-//! An embedded server. Each server has its own thread, async runtime and port on 127.0.0.1.
+//! An embedded server. Each server has its own thread, async runtime and port on 127.0.0.1. The
+//! functions of the stack call its service without a connection.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
+use axum::Router;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
+use crate::direct_client::DirectClient;
 use crate::error::LocalError;
+use crate::serving;
 
 /// Number of worker threads. One is not enough, because a request blocks its thread until its data
 /// is synced to disk.
@@ -17,39 +20,40 @@ const WORKER_THREADS: usize = 4;
 
 const END_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub(crate) type StopSignal = oneshot::Receiver<()>;
-
-pub(crate) async fn wait_for_stop(stop_signal: StopSignal) {
-    // An error means that the sender was dropped. In this case, the server must stop too.
-    let _ = stop_signal.await;
-}
-
 /// A server that stops when dropped.
 #[derive(Debug)]
 pub(crate) struct ServerThread {
     pub(crate) address: SocketAddr,
+    service: Router,
     stop_sender: Option<oneshot::Sender<()>>,
     end_receiver: mpsc::Receiver<()>,
 }
 
 impl ServerThread {
+    /// Serves the service that `create_service` returns for the server's address. `background_work`
+    /// runs until the server stops.
+    ///
     /// Each server has its own async runtime, so that blocking work does not delay the API.
-    pub(crate) async fn start<F, R>(server_name: &'static str, serve: F) -> Result<Self, LocalError>
-    where
-        F: FnOnce(TcpListener, StopSignal) -> R + Send + 'static,
-        R: Future<Output = Result<(), String>>,
-    {
-        let start_error = |why: String| LocalError::Server { what: server_name, why };
+    pub(crate) fn start(
+        server_name: &'static str,
+        create_service: impl FnOnce(SocketAddr) -> Router,
+        background_work: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Self, LocalError> {
+        let start_error = |error: io::Error| {
+            let why = error.to_string();
+            LocalError::Server { what: server_name, why }
+        };
+        let (listener, address) = bind_free_port().map_err(start_error)?;
+        let service = create_service(address);
+        let runtime = create_runtime().map_err(start_error)?;
         let (stop_sender, stop_signal) = oneshot::channel::<()>();
-        let (address_sender, address_receiver) = oneshot::channel();
         let (end_sender, end_receiver) = mpsc::channel();
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(WORKER_THREADS)
-            .enable_all()
-            .build()
-            .map_err(|error| start_error(error.to_string()))?;
+        let served = service.clone();
         let run_server = move || {
-            runtime.block_on(bind_and_serve(server_name, address_sender, stop_signal, serve));
+            runtime.spawn(background_work);
+            if let Err(error) = runtime.block_on(serve(listener, served, stop_signal)) {
+                tracing::error!(%error, "{server_name} failed");
+            }
             drop(runtime);
             // Ignore the error that occurs if the process exits without dropping the server.
             let _ = end_sender.send(());
@@ -57,42 +61,43 @@ impl ServerThread {
         std::thread::Builder::new()
             .name(server_name.to_owned())
             .spawn(run_server)
-            .map_err(|error| start_error(error.to_string()))?;
-        let address = match address_receiver.await {
-            Ok(Ok(address)) => address,
-            Ok(Err(bind_error)) => return Err(start_error(bind_error.to_string())),
-            Err(thread_ended) => return Err(start_error(thread_ended.to_string())),
-        };
-        Ok(Self { address, stop_sender: Some(stop_sender), end_receiver })
+            .map_err(start_error)?;
+        Ok(Self { address, service, stop_sender: Some(stop_sender), end_receiver })
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
+
+    /// Returns a client that calls the service without a connection.
+    pub(crate) fn direct_client(&self) -> DirectClient {
+        DirectClient::new(self.service.clone())
+    }
 }
 
-async fn bind_and_serve<F, R>(
-    server_name: &'static str,
-    address_sender: oneshot::Sender<io::Result<SocketAddr>>,
-    stop_signal: StopSignal,
-    serve: F,
-) where
-    F: FnOnce(TcpListener, StopSignal) -> R,
-    R: Future<Output = Result<(), String>>,
-{
-    let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
-        Ok(listener) => listener,
-        Err(error) => {
-            // Ignore the error that occurs if the caller of `ServerThread::start` no longer waits
-            // for the address.
-            let _ = address_sender.send(Err(error));
-            return;
-        }
+fn bind_free_port() -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+fn create_runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread().worker_threads(WORKER_THREADS).enable_all().build()
+}
+
+async fn serve(
+    listener: TcpListener,
+    service: Router,
+    stop_signal: oneshot::Receiver<()>,
+) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let stop = async {
+        // An error means that the sender was dropped. In this case, the server must stop too.
+        let _ = stop_signal.await;
     };
-    let _ = address_sender.send(listener.local_addr());
-    if let Err(error) = serve(listener, stop_signal).await {
-        tracing::error!(error, "{server_name} failed");
-    }
+    serving::serve(listener, service, stop).await;
+    Ok(())
 }
 
 impl Drop for ServerThread {

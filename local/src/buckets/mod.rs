@@ -33,8 +33,7 @@ use crate::cors;
 use crate::error::LocalError;
 use crate::names::Names;
 use crate::roles::Roles;
-use crate::server::{ServerThread, StopSignal, wait_for_stop};
-use crate::serving;
+use crate::server::ServerThread;
 use crate::state::StateFolder;
 
 use access::{AnyName, SignedOnly};
@@ -120,7 +119,7 @@ impl Buckets {
     /// Serves the buckets on a free port until the returned server is dropped. Deletes expired
     /// objects at startup and periodically afterwards. `page_origin` is the origin of the page that the
     /// API function serves.
-    pub(crate) async fn serve(
+    pub(crate) fn serve(
         self,
         roles: &Arc<Roles>,
         page_origin: &str,
@@ -128,13 +127,8 @@ impl Buckets {
     ) -> Result<ServerThread, LocalError> {
         let router = self.router(roles, page_origin);
         let (buckets, clock) = (Arc::new(self), Arc::clone(clock));
-        ServerThread::start("the local S3", async move |listener, stop_signal: StopSignal| {
-            let expiry_task = tokio::spawn(delete_expired_periodically(buckets, clock));
-            serving::serve(listener, router, wait_for_stop(stop_signal)).await;
-            expiry_task.abort();
-            Ok(())
-        })
-        .await
+        let delete_expired = delete_expired_periodically(buckets, clock);
+        ServerThread::start("the local S3", |_| router, delete_expired)
     }
 
     fn router(&self, roles: &Arc<Roles>, page_origin: &str) -> Router {

@@ -128,12 +128,12 @@ fn integrity_report(path: &Path) -> rusqlite::Result<String> {
 }
 
 /// Serves the database on a free port until the returned server is dropped.
-pub(crate) async fn start(
+pub(crate) fn start(
     database: DurableDatabase,
     roles: Arc<Roles>,
 ) -> Result<ServerThread, LocalError> {
     let respond = async move |headers: HeaderMap, body: Bytes| {
         requests::handle_request(&database, &headers, &body).await
     };
-    serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(respond)).await
+    serve_guarded("the local DynamoDB", SERVICE, roles, Router::new().fallback(respond))
 }

@@ -34,11 +34,11 @@ struct SendMessage {
 }
 
 /// Serves the queues on a free port until the returned server is dropped.
-pub(crate) async fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
+pub(crate) fn start(queues: Queues, roles: Arc<Roles>) -> Result<ServerThread, LocalError> {
     let respond = async move |headers: HeaderMap, body: Bytes| {
         handle_request(&queues, operation(&headers, messages::VERSION), &body).await
     };
-    serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(respond)).await
+    serve_guarded("the local SQS", SERVICE, roles, Router::new().fallback(respond))
 }
 
 pub(super) async fn handle_request(queues: &Queues, operation: &str, body: &[u8]) -> Response {

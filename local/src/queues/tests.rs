@@ -57,7 +57,7 @@ async fn serve() -> Served {
     let clock: Arc<dyn Clock> = Arc::new(cellar_engine::system::SystemClock);
     let queues = Queues::open(&template, &names, &store, &clock).unwrap();
     let roles = crate::roles::Roles::of_operator(KEYS);
-    let server = start(queues.clone(), roles).await.unwrap();
+    let server = start(queues.clone(), roles).unwrap();
     Served { queues, server, _folder: folder }
 }
 
