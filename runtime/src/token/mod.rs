@@ -9,6 +9,7 @@ mod mint;
 mod oidc;
 #[cfg(test)]
 mod tests;
+mod verified;
 mod verify;
 
 pub use claims::{Claims, Spreadsheets};

@@ -267,6 +267,24 @@ fn long_token(pair: &KeyPair, bytes: usize) -> String {
 }
 
 #[test]
+fn a_remembered_token_expires_and_may_not_change() {
+    let pair = KeyPair::generate().unwrap();
+    let verifier = Verifier::new(&settings(&[&pair])).unwrap();
+    let token = pair.sign(&claims()).unwrap();
+    let expires_s = claims().exp + LEEWAY_S;
+    for now_s in [NOW_S, NOW_S + 1, expires_s] {
+        assert_eq!(verifier.verify(&token, now_s), Ok(claims().into()));
+    }
+    assert_eq!(verifier.verify(&token, expires_s + 1), Err(TokenError::Expired));
+    assert_eq!(verifier.verify(&token, NOW_S - LEEWAY_S - 1), Err(TokenError::NotYetValid));
+    let other = pair.sign(&Claims { sub: "bob".into(), ..claims() }).unwrap();
+    let (signed_part, _) = token.rsplit_once('.').unwrap();
+    let (_, other_signature) = other.rsplit_once('.').unwrap();
+    let forged = format!("{signed_part}.{other_signature}");
+    assert_eq!(verifier.verify(&forged, NOW_S), Err(TokenError::Invalid));
+}
+
+#[test]
 fn enforces_token_bounds_exactly() {
     let pair = KeyPair::generate().unwrap();
     let logs = |count: usize| Spreadsheets::Only(vec![LogId::from_uuid(uuid::Uuid::nil()); count]);

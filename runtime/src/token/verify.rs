@@ -10,6 +10,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 
 use super::error::TokenError;
 use super::header::read_key_id;
+use super::verified::VerifiedTokens;
 use super::{Claims, Spreadsheets};
 use crate::settings::{PublicKey, SettingsError, TokenSettings};
 
@@ -23,6 +24,7 @@ pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
     not_before_s: u64,
+    verified: VerifiedTokens,
 }
 
 impl Verifier {
@@ -49,7 +51,8 @@ impl Verifier {
         // caller's clock.
         validation.validate_exp = false;
         validation.validate_nbf = false;
-        Ok(Self { keys, validation, not_before_s: settings.not_before_s })
+        let not_before_s = settings.not_before_s;
+        Ok(Self { keys, validation, not_before_s, verified: VerifiedTokens::new() })
     }
 
     /// Verifies a token at `now_s` (Unix seconds) and returns the token's holder.
@@ -62,14 +65,19 @@ impl Verifier {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
         }
-        let key_id = read_key_id(token, Algorithm::EdDSA)?.ok_or(TokenError::UnknownKey)?;
-        let key = self.keys.get(&key_id).ok_or(TokenError::UnknownKey)?;
-        let verified_token =
-            decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
-        let claims = verified_token.claims;
+        let claims = self.verified.claims_or_verify(token, || self.verify_signature(token))?;
         check_times(&claims, self.not_before_s, now_s)?;
         check_claims(&claims)?;
         Ok(claims.into())
+    }
+
+    /// Also checks the issuer and the audience, which are the same for all tokens of this verifier.
+    fn verify_signature(&self, token: &str) -> Result<Claims, TokenError> {
+        let key_id = read_key_id(token, Algorithm::EdDSA)?.ok_or(TokenError::UnknownKey)?;
+        let key = self.keys.get(&key_id).ok_or(TokenError::UnknownKey)?;
+        let verified =
+            decode::<Claims>(token, key, &self.validation).map_err(|_| TokenError::Invalid)?;
+        Ok(verified.claims)
     }
 }
 

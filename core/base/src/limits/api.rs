@@ -136,6 +136,8 @@ pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 pub const MAX_TOKEN_S: u64 = 366 * 24 * 60 * 60;
 /// Maximum number of spreadsheets listed in a token.
 pub const MAX_TOKEN_SPREADSHEETS: usize = 16;
+/// Number of tokens whose verified claims a function remembers.
+pub const MAX_VERIFIED_TOKENS: usize = 1_000;
 /// Maximum size of an OIDC issuer's key set or discovery document, in bytes.
 pub const MAX_KEY_SET_BYTES: usize = 64 * 1024;
 /// Maximum number of keys that are read from an OIDC issuer's key set.
