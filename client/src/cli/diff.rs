@@ -1,8 +1,13 @@
+mod read;
+
+use std::collections::BTreeMap;
+
 use cellar_api::wire::{CellAt, DiffReply};
 use cellar_base::identity::LogId;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::axis_map::Axis;
 use cellar_sheet::cell::{Cell, GENERAL, Value};
+use cellar_sheet::operation::SheetId;
 use cellar_sheet::workbook::{AxisDiff, CellDiff, NameDiff, OrderDiff, SheetChange, SheetDiff};
 use console::style;
 use serde::Serialize;
@@ -16,7 +21,9 @@ use super::error::CliError;
 use super::output::{Output, count};
 use super::reference::SpreadsheetReference;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
+use crate::reader::ListedDiff;
 use crate::text::{escape, escape_shortened};
+use read::read_differences;
 
 const MAX_TEXT_CHARACTERS: usize = 60;
 
@@ -58,11 +65,23 @@ async fn compare_positions(
         Some(to) => to.position,
         None => spreadsheet.head_at_or_after(context.seen_position(&spreadsheet)).await?.head,
     };
-    let diff = spreadsheet.diff(from.position, later_position).await?;
-    print_json_with_times(output, &diff, [Some(&from), to.as_ref()])?;
-    print_diff(output, &diff, cells)?;
+    let positions = (from.position, later_position);
+    let listed = read_differences(output, &spreadsheet, positions, cells.limit).await?;
+    let ListedDiff { diff, unlisted: unlisted_cells, .. } = &listed;
+    let result = DiffOfPositions { diff, unlisted_cells };
+    print_json_with_times(output, &result, [Some(&from), to.as_ref()])?;
+    print_diff(output, &listed, cells)?;
     context.print_unsent_note(&spreadsheet, output);
-    Ok(exit_code(output, &diff, || format!("{} and {}", diff.from, diff.to)))
+    Ok(exit_code(output, diff, || format!("{} and {}", diff.from, diff.to)))
+}
+
+/// A JSON result, with the number of cells of each sheet that are too many to list.
+#[derive(Serialize)]
+struct DiffOfPositions<'a> {
+    #[serde(flatten)]
+    diff: &'a DiffReply,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unlisted_cells: &'a BTreeMap<SheetId, usize>,
 }
 
 /// A JSON result, with the compared spreadsheets.
@@ -89,12 +108,14 @@ async fn compare_spreadsheets(
     let diff = from.diff_with(from_position, to.id(), to_position).await?;
     let (from_spreadsheet, to_spreadsheet) = (from.id(), to.id());
     output.print_json(&DiffOfSpreadsheets { from_spreadsheet, to_spreadsheet, diff: &diff })?;
-    print_diff(output, &diff, cells)?;
+    let listed = ListedDiff::from(diff);
+    print_diff(output, &listed, cells)?;
     context.print_unsent_note(&from, output);
     context.print_unsent_note(&to, output);
+    let ListedDiff { diff, .. } = &listed;
     let describe =
         || format!("{from_spreadsheet} at {} and {to_spreadsheet} at {}", diff.from, diff.to);
-    Ok(exit_code(output, &diff, describe))
+    Ok(exit_code(output, diff, describe))
 }
 
 pub(super) fn is_empty(diff: &DiffReply) -> bool {
@@ -128,21 +149,22 @@ pub(super) enum WholeSheets {
 
 pub(super) fn print_diff(
     output: &Output,
-    diff: &DiffReply,
+    listed: &ListedDiff,
     cells: ListedCells,
 ) -> Result<(), CliError> {
-    output.print_lines(diff_lines(diff, cells))?;
+    let diff = &listed.diff;
+    output.print_lines(diff_lines(listed, cells))?;
     let counted = |sheet: &&SheetDiff| is_only_counted(sheet, cells);
     if cells.whole_sheets == WholeSheets::Counted
-        && diff.sheets.iter().filter(counted).any(|sheet| cell_count(sheet) > 0)
+        && diff.sheets.iter().filter(counted).any(|sheet| listed.cell_count(sheet) > 0)
     {
         output.print_note("List the cells of added and deleted sheets with --cells.");
     }
-    let listed = diff.sheets.iter().filter(|sheet| !counted(sheet));
-    if listed.map(cell_count).sum::<usize>() > to_index(cells.limit) {
+    let others = diff.sheets.iter().filter(|sheet| !counted(sheet));
+    if others.map(|sheet| listed.cell_count(sheet)).sum::<usize>() > to_index(cells.limit) {
         output.print_note(match cells.whole_sheets {
             WholeSheets::OnlyCounted => "More cells differ; `cellar diff` can list them.",
-            _ => "More cells differ; pass a larger --limit, or --json for all.",
+            _ => "More cells differ; pass a larger --limit, or --json.",
         });
     }
     if diff.formulas_incomplete {
@@ -157,11 +179,12 @@ fn to_index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn diff_lines(diff: &DiffReply, cells: ListedCells) -> Vec<String> {
+fn diff_lines(listed: &ListedDiff, cells: ListedCells) -> Vec<String> {
+    let diff = &listed.diff;
     let mut cells_left = to_index(cells.limit);
     let mut lines = Vec::new();
     for sheet in &diff.sheets {
-        lines.extend(sheet_lines(sheet, cells, &mut cells_left));
+        lines.extend(sheet_lines(sheet, listed.cell_count(sheet), cells, &mut cells_left));
     }
     lines.extend(diff.names.iter().map(name_line));
     lines.extend(diff.order.iter().map(order_line));
@@ -171,10 +194,6 @@ fn diff_lines(diff: &DiffReply, cells: ListedCells) -> Vec<String> {
 fn is_only_counted(sheet: &SheetDiff, cells: ListedCells) -> bool {
     let is_whole = matches!(sheet.change, SheetChange::Added | SheetChange::Deleted);
     is_whole && cells.whole_sheets != WholeSheets::Listed
-}
-
-fn cell_count(sheet: &SheetDiff) -> usize {
-    sheet.cells.len() + sheet.deleted_cells.len()
 }
 
 fn order_line(order: &OrderDiff) -> String {
@@ -192,8 +211,13 @@ fn name_line(diff: &NameDiff) -> String {
     format!("name {}: {} -> {}", escape(&diff.name), style(before).red(), style(after).green())
 }
 
-/// Lists at most `cells_left` cells, and subtracts them.
-fn sheet_lines(sheet: &SheetDiff, cells: ListedCells, cells_left: &mut usize) -> Vec<String> {
+/// Lists at most `cells_left` cells, and subtracts them. `cell_count` cells differ.
+fn sheet_lines(
+    sheet: &SheetDiff,
+    cell_count: usize,
+    cells: ListedCells,
+    cells_left: &mut usize,
+) -> Vec<String> {
     let change_note = match sheet.change {
         SheetChange::Added => "   sheet added",
         SheetChange::Deleted => "   sheet deleted",
@@ -202,7 +226,7 @@ fn sheet_lines(sheet: &SheetDiff, cells: ListedCells, cells_left: &mut usize) ->
     };
     let title = format!("{}{change_note}", style(escape(&sheet.name)).bold());
     if is_only_counted(sheet, cells) {
-        return vec![format!("{title} ({})", count(cell_count(sheet), "cell", "cells"))];
+        return vec![format!("{title} ({})", count(cell_count, "cell", "cells"))];
     }
     let mut lines = vec![title];
     lines.extend(axis_lines(Axis::Rows, "rows", &sheet.rows));
@@ -216,7 +240,7 @@ fn sheet_lines(sheet: &SheetDiff, cells: ListedCells, cells_left: &mut usize) ->
     lines.extend(changed.chain(deleted).take(*cells_left));
     let listed = lines.len() - line_count;
     *cells_left -= listed;
-    let others = cell_count(sheet) - listed;
+    let others = cell_count - listed;
     if others > 0 {
         lines.push(format!("  … and {}", count(others, "other cell", "other cells")));
     }
@@ -336,9 +360,9 @@ mod tests {
         let list = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let (before, after) = (list(["Costs\u{1b}", "B"]), list(["B", "Costs\u{1b}"]));
         let order = Some(OrderDiff { before, after });
-        let mut diff = reply_of(vec![sheet], names, order);
+        let mut diff = ListedDiff::from(reply_of(vec![sheet], names, order));
         let long = format!("  B4: \"{}…\" -> 2.00", "x".repeat(60));
-        let plain_lines = |diff: &DiffReply, cells| -> Vec<String> {
+        let plain_lines = |diff: &ListedDiff, cells| -> Vec<String> {
             let lines = diff_lines(diff, cells);
             lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect()
         };
@@ -361,7 +385,7 @@ mod tests {
         ];
         assert_eq!(plain, expected);
         assert_eq!(plain_lines(&diff, all), expected);
-        diff.sheets[0].change = SheetChange::Deleted;
+        diff.diff.sheets[0].change = SheetChange::Deleted;
         let plain = plain_lines(&diff, counted);
         assert_eq!(plain[0], "Costs\\u{1b}   sheet deleted (4 cells)");
         assert_eq!(plain[1..], expected[9..]);
@@ -369,5 +393,10 @@ mod tests {
         let some = plain_lines(&diff, listed(WholeSheets::Listed, 3));
         assert_eq!(some[1..8], expected[1..8]);
         assert_eq!(some[8], "  … and 1 other cell");
+        diff.unlisted.insert(SheetId::FIRST, 7_000);
+        let plain = plain_lines(&diff, counted);
+        assert_eq!(plain[0], "Costs\\u{1b}   sheet deleted (7,004 cells)");
+        let some = plain_lines(&diff, listed(WholeSheets::Listed, 3));
+        assert_eq!(some[8], "  … and 7,001 other cells");
     }
 }

@@ -106,7 +106,7 @@ async fn print_revertible(
     });
     print_json_with_times(output, &result, [Some(to)])?;
     let cells = ListedCells { whole_sheets: WholeSheets::OnlyCounted, limit: MAX_LISTED_CELLS };
-    print_diff(output, &diff, cells)?;
+    print_diff(output, &diff.into(), cells)?;
     output.print_note(format!(
         "These changes since {} would be reverted. Nothing was changed.",
         to.position

@@ -7,13 +7,14 @@
 //! The client and the server share the code that interprets snapshots: `snapshot::fold` applies
 //! entries, `snapshot::view` reads windows and `snapshot::cells` computes displayed values. This
 //! module adds network and disk access: `opened` opens a spreadsheet, `window` reads a rectangle and
-//! `whole_sheet` all cells of a sheet, both in `bands`, `dependents` searches formulas, `objects`
+//! `whole_sheet` all cells of a sheet, both in `bands`, `diff` compares two positions, `dependents` searches formulas, `objects`
 //! loads missing objects and `cache` stores them.
 
 mod bands;
 mod cache;
 mod calculate;
 mod dependents;
+mod diff;
 mod error;
 mod objects;
 mod opened;
@@ -24,6 +25,7 @@ mod window;
 
 pub use cache::ChunkCache;
 pub(crate) use cache::FOLDER as CHUNKS_FOLDER;
+pub use diff::ListedDiff;
 pub use error::ReaderError;
 pub use trace::{Trace, TracedFormula};
 pub(crate) use whole_sheet::{SheetPart, StoredBand};

@@ -1,9 +1,10 @@
 //! Loads a spreadsheet's snapshot objects from the disk cache. Objects that are not cached are
 //! downloaded concurrently from the object store (S3).
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use cellar_api::{wire::ExternalBody, wire::MutationView};
+use cellar_api::wire::{EntryView, ExternalBody, MutationView};
 use cellar_base::identity::LogId;
 use cellar_base::limits::{
     CHUNK_GETS_AT_ONCE, MAX_CHUNK_URLS, MAX_STORED_CHUNK_BYTES, MAX_STORED_ROOT_BYTES,
@@ -228,7 +229,18 @@ impl SnapshotSource {
         Ok(())
     }
 
-    pub(super) async fn load_external_body(
+    /// Downloads the body of a large entry if it is not cached.
+    pub(super) async fn mutations_of<'e>(
+        &self,
+        entry: &'e EntryView,
+    ) -> Result<Cow<'e, [MutationView]>, ReaderError> {
+        match &entry.external_body {
+            None => Ok(Cow::Borrowed(&entry.mutations)),
+            Some(body) => Ok(Cow::Owned(self.load_external_body(entry.position, body).await?)),
+        }
+    }
+
+    async fn load_external_body(
         &self,
         position: Position,
         external: &ExternalBody,

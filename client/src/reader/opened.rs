@@ -1,8 +1,6 @@
 //! Loads the newest state of a spreadsheet, which consists of the newest snapshot root and the log
 //! entries after it.
 
-use std::borrow::Cow;
-
 use cellar_api::{wire::EntriesReply, wire::EntryView, wire::LoadReply, wire::ProblemKind};
 use cellar_base::limits::{MAX_READ_BEGINNINGS, MAX_REPLAY_BYTES};
 use cellar_base::position::Position;
@@ -279,12 +277,7 @@ impl EntryTail {
             let why = format!("entry {} is out of order", entry.position);
             return Err(invalid_reply(source, why));
         }
-        let mutations = match &entry.external_body {
-            None => Cow::Borrowed(&entry.mutations),
-            Some(external) => {
-                Cow::Owned(source.load_external_body(entry.position, external).await?)
-            }
-        };
+        let mutations = source.mutations_of(entry).await?;
         for mutation in mutations.iter() {
             self.fold
                 .apply_operations(mutation.committed_operations())
@@ -335,6 +328,6 @@ fn parse_key(source: &SnapshotSource, key: &str) -> Result<ObjectKey, ReaderErro
         .map_err(|_| invalid_reply(source, format!("`{key}` is not the key of a snapshot root")))
 }
 
-fn invalid_reply(source: &SnapshotSource, why: impl Into<String>) -> ReaderError {
+pub(super) fn invalid_reply(source: &SnapshotSource, why: impl Into<String>) -> ReaderError {
     source.spreadsheet.client().unexpected_reply(why).into()
 }

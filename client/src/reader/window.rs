@@ -38,7 +38,7 @@ impl LongTexts {
         self.by_hash.remove(hash)
     }
 
-    fn value_of(&self, hash: ChunkHash) -> Value {
+    pub(super) fn value_of(&self, hash: ChunkHash) -> Value {
         match self.by_hash.get(&hash) {
             Some(text) => Value::Text(text.clone()),
             None => Value::Error(ErrorCode::Lost),

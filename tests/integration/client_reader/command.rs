@@ -64,3 +64,45 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
     let kept = fs::read_dir(project.path(".cellar/chunks")).unwrap().count();
     assert_eq!(kept, 1, "neither --remote nor --at writes to the cache");
 }
+
+#[test]
+fn positions_with_more_edits_than_the_server_can_compare_are_compared() {
+    const ROWS: u32 = 27_000;
+    let project = Project::new();
+    project.deploy();
+    let line = |changed: u32| {
+        move |row: u32| {
+            let number = if row == changed { 1 } else { row };
+            let numbers: Vec<String> =
+                (0..20).map(|column| (number + column).to_string()).collect();
+            numbers.join(",") + "\n"
+        }
+    };
+    let write = |changed| {
+        let rows = (1..=ROWS).map(line(changed)).collect::<String>();
+        fs::write(project.path("numbers.csv"), rows).unwrap();
+    };
+    write(0);
+    assert_eq!(project.cellar(&["import", "numbers.csv"]).code, 0);
+    write(20_000);
+    let replace = ["import", "numbers.csv", "--replace", "numbers", "-s", "numbers"];
+    assert_eq!(project.cellar(&replace).code, 0);
+    let run = project.cellar(&["diff", "0.1", "--limit", "2"]);
+    assert_eq!(
+        (run.code, run.stdout.as_str(), run.stderr.trim_end()),
+        (
+            2,
+            "numbers\n  A20000: 20000 -> 1\n  B20000: 20001 -> 2\n  … and 18 other cells\n",
+            "More cells differ; pass a larger --limit, or --json."
+        )
+    );
+    let run = project.cellar(&["diff", "0.2", "0.1", "--json"]);
+    let diff: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let cells = diff["sheets"][0]["cells"].as_array().unwrap();
+    assert_eq!((run.code, cells.len()), (2, 20), "{run:?}");
+    assert_eq!(
+        (&cells[0]["before"]["value"], &cells[0]["after"]["value"]),
+        (&1.into(), &20_000.into())
+    );
+    assert!(diff.get("unlisted_cells").is_none());
+}

@@ -14,6 +14,9 @@ by identity, others by their place. A name that looks like a position or a time 
 Of a sheet that was added or deleted, the number of cells is printed; --cells lists them. With --json, all cells are \
 listed.
 
+If more cells were edited between the positions than the server can compare, both positions are read from the bucket. \
+Then --json lists at most 1,000,000 cells of each sheet, and counts the others as `unlisted_cells`.
+
 The exit code is 2 if there are differences, otherwise 0.
 
 Examples:

@@ -7,11 +7,13 @@
 //!
 //! Lookups in both directions use binary search.
 
+mod bands;
 mod compose;
 mod stored;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use bands::{MatchingBand, MatchingBands};
 pub use stored::{StoredAxisMap, UnreadableAxisMap};
 
 pub use crate::axis::Axis;

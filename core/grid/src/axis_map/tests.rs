@@ -65,7 +65,7 @@ pub(crate) fn step() -> impl Strategy<Value = AxisChange> {
     ]
 }
 
-fn map_of(step: &AxisChange) -> AxisMap {
+pub(crate) fn map_of(step: &AxisChange) -> AxisMap {
     match step {
         AxisChange::Insert(before, count) => AxisMap::insert(Axis::Rows, *before, *count),
         AxisChange::Delete(spans) => AxisMap::delete(Axis::Rows, spans),

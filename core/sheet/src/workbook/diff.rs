@@ -237,7 +237,7 @@ impl Workbook {
 
     /// Returns the sheet that has the name of a sheet that no longer exists. Both sheets must not
     /// exist in both states.
-    fn replacement(&self, old_id: SheetId, to: &Self) -> Option<SheetId> {
+    pub(super) fn replacement(&self, old_id: SheetId, to: &Self) -> Option<SheetId> {
         let new_id = to.tabs.named(self.tabs.name(old_id)?)?;
         let is_replaced = to.sheet(old_id).is_none() && self.sheet(new_id).is_none();
         if is_replaced { Some(new_id) } else { None }

@@ -15,6 +15,7 @@ mod replaced_lines;
 mod report;
 mod sheet;
 mod sheet_reader;
+mod skeleton;
 mod stored_formula;
 mod tab_order;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use names::NameDiff;
 pub use recovered_sheets::{DeletedSheetState, RecoveredNumbers};
 pub use report::TooManyComparisons;
 pub use sheet_reader::SheetReader;
+pub use skeleton::ComparedSheets;
 pub use tab_order::OrderDiff;
 pub use undo::{
     DeletedSheets, ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal,

@@ -289,6 +289,11 @@ impl Sheet {
         cell_ids
     }
 
+    pub(super) fn drop_cells(&mut self) {
+        self.cells.clear();
+        self.cell_bytes = 0;
+    }
+
     fn change_cell(&mut self, id: CellId, change: impl FnOnce(&mut StoredCell)) {
         let mut cell = self.remove_cell(&id).unwrap_or_default();
         change(&mut cell);

@@ -5,6 +5,7 @@ mod formulas;
 mod lost_references;
 mod names;
 mod reversals;
+mod skeleton;
 
 use proptest::collection::vec;
 use proptest::prelude::*;

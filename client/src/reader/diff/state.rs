@@ -1,0 +1,147 @@
+//! One of two states that are compared.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cellar_api::wire::ProblemKind;
+use cellar_base::position::Position;
+use cellar_sheet::cell::Cell;
+use cellar_sheet::metadata::Extent;
+use cellar_sheet::operation::SheetId;
+use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
+use cellar_snapshot::cells::{TileCell, stored_cells};
+use cellar_snapshot::dependents::SearchedState;
+use cellar_snapshot::level::ChunkHash;
+use cellar_snapshot::merge::Window;
+use cellar_snapshot::tile::Tile;
+
+use crate::reader::ReaderError;
+use crate::reader::bands::{BandSize, Bands, load_next_band};
+use crate::reader::objects::SnapshotSource;
+use crate::reader::opened::{ReadableState, invalid_reply};
+
+/// A state that can be read, and its sheets without their cells.
+pub(super) struct ComparedState {
+    source: Arc<SnapshotSource>,
+    state: ReadableState,
+    pub(super) skeleton: Workbook,
+}
+
+/// Rows of a sheet as they are stored.
+#[derive(Default)]
+pub(super) struct StoredRows {
+    pub(super) tiles: Vec<(Window, Tile)>,
+}
+
+impl StoredRows {
+    pub(super) fn cell_count(&self) -> usize {
+        self.tiles.iter().map(|(_, tile)| tile.cell_count()).sum()
+    }
+}
+
+impl ComparedState {
+    /// Returns `None` if too many entries follow the snapshot.
+    pub(super) async fn load_at(
+        source: &Arc<SnapshotSource>,
+        at: Position,
+    ) -> Result<Option<Self>, ReaderError> {
+        let state = ReadableState::load_at(source, at).await?;
+        Ok(state.map(|state| {
+            let skeleton = Workbook::skeleton(&state.metadata);
+            Self { source: Arc::clone(source), state, skeleton }
+        }))
+    }
+
+    /// Returns the used range of a sheet, which is empty if the sheet does not exist.
+    pub(super) fn extent(&self, sheet: Option<SheetId>) -> Extent {
+        let metadata = sheet.and_then(|sheet| self.state.metadata.sheets.get(&sheet));
+        metadata.map(|metadata| metadata.extent).unwrap_or_default()
+    }
+
+    pub(super) async fn read_rows(
+        &mut self,
+        sheet: Option<SheetId>,
+        rows: &Range<u32>,
+    ) -> Result<StoredRows, ReaderError> {
+        let mut stored = StoredRows::default();
+        let columns = 0..self.extent(sheet).columns;
+        let Some(sheet) = sheet.filter(|_| !columns.is_empty()) else { return Ok(stored) };
+        let mut bands = Bands::new(BandSize::IN_MEMORY, rows.clone(), columns);
+        let ReadableState { root, tail, metadata, objects, .. } = &mut self.state;
+        let state = SearchedState { root: root.as_ref(), tail, metadata };
+        while let Some((window, tile)) =
+            load_next_band(&self.source, state, sheet, &mut bands, objects).await?
+        {
+            bands.adapt_height(tile.cell_count());
+            stored.tiles.push((window, tile));
+        }
+        Ok(stored)
+    }
+
+    /// Returns the skeleton with the cells of some rows.
+    pub(super) async fn fill(
+        &self,
+        sheet: Option<SheetId>,
+        rows: StoredRows,
+    ) -> Result<Result<Workbook, WorkbookTooLarge>, ReaderError> {
+        let mut workbook = self.skeleton.clone();
+        let Some(sheet) = sheet else { return Ok(Ok(workbook)) };
+        for (_, tile) in &rows.tiles {
+            let cells = self.with_long_texts(stored_cells(tile).collect()).await?;
+            if let Err(too_large) = workbook.fill(sheet, cells) {
+                return Ok(Err(too_large));
+            }
+        }
+        Ok(Ok(workbook))
+    }
+
+    async fn with_long_texts(
+        &self,
+        cells: Vec<TileCell>,
+    ) -> Result<Vec<((u32, u32), Cell)>, ReaderError> {
+        let hashes: BTreeSet<_> =
+            cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
+        let texts = self.state.load_texts(&self.source, &hashes).await?;
+        let placed = cells.into_iter().map(|mut cell| {
+            if let Some(hash) = cell.long_text {
+                cell.cell.value = texts.value_of(ChunkHash(hash));
+            }
+            ((cell.row, cell.column), cell.cell)
+        });
+        Ok(placed.collect())
+    }
+
+    pub(super) fn too_large(error: WorkbookTooLarge) -> ReaderError {
+        ReaderError::from_problem(ProblemKind::RangeTooLarge, error.to_string())
+    }
+}
+
+/// Applies the entries after `start`, up to and including `end`, to the skeleton of the state at
+/// `start`.
+pub(super) async fn skeleton_after(
+    source: &SnapshotSource,
+    at_start: &Workbook,
+    start: Position,
+    end: Position,
+) -> Result<Workbook, ReaderError> {
+    let mut skeleton = at_start.clone();
+    let mut pages = source.spreadsheet.entry_pages(start);
+    let mut reached = start;
+    while reached < end {
+        let Some(page) = pages.try_next().await? else {
+            return Err(ReaderError::Incomplete { reached, head: end });
+        };
+        for entry in page.entries.iter().filter(|entry| entry.position <= end) {
+            let mutations = source.mutations_of(entry).await?;
+            for mutation in mutations.iter() {
+                skeleton
+                    .apply_operations(mutation.committed_operations())
+                    .map_err(|error| invalid_reply(source, error.to_string()))?;
+            }
+            skeleton.drop_cells();
+            reached = entry.position;
+        }
+    }
+    Ok(skeleton)
+}

@@ -1,0 +1,82 @@
+//! States without cells. Two states of a large spreadsheet are compared by adding the cells of some
+//! rows to the skeletons of both.
+
+use super::{Sheet, Workbook};
+use crate::axis_map::{Axis, AxisMap};
+use crate::metadata::WorkbookMetadata;
+use cellar_grid::SheetId;
+
+/// Sheets of two states that [`Workbook::diff`] compares with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedSheets {
+    /// Number of the sheet in the first state, or `None` if it was added.
+    pub from: Option<SheetId>,
+    /// Number of the sheet in the second state, or `None` if it was deleted.
+    pub to: Option<SheetId>,
+    /// Maps the rows of the first state to those of the second state.
+    pub rows: AxisMap,
+    /// Whether cells that are stored equally in the same rows display the same.
+    pub is_in_place: bool,
+}
+
+impl Workbook {
+    /// Creates a state without cells, from which later states develop by
+    /// [`Workbook::apply_operations`] and [`Workbook::drop_cells`]. The differences between these
+    /// states can be computed after [`Workbook::fill`] has added cells of the same rows to both.
+    #[must_use]
+    pub fn skeleton(metadata: &WorkbookMetadata) -> Self {
+        let mut skeleton = Self::from_metadata(metadata);
+        // The formulas that are added later have followed the moves.
+        skeleton.moves.start_recording();
+        skeleton
+    }
+
+    /// Removes all cells. Used ranges, range formats, rows and columns remain.
+    pub fn drop_cells(&mut self) {
+        for sheet in self.sheets.values_mut() {
+            sheet.drop_cells();
+        }
+        self.bytes = self.sheets.values().map(Sheet::bytes).fold(0, usize::saturating_add);
+    }
+
+    /// Returns the sheets that [`Workbook::diff`] and [`Workbook::diff_to_earlier`] compare.
+    #[must_use]
+    pub fn compared_sheets(&self, to: &Self) -> Vec<ComparedSheets> {
+        let renamed = to.with_replaced_ids(self);
+        let mut compared: Vec<_> = self
+            .sheets
+            .iter()
+            .map(|(id, sheet)| match (renamed.sheets.get(id), self.replacement(*id, to)) {
+                (Some(new), _) => compared_sheets(*id, sheet, new),
+                (None, Some(new_id)) => self.replaced_sheets(*id, new_id, to),
+                (None, None) => lone_sheet(Some(*id), None),
+            })
+            .collect();
+        for id in to.sheets.keys() {
+            if !compared.iter().any(|sheets| sheets.to == Some(*id)) {
+                compared.push(lone_sheet(None, Some(*id)));
+            }
+        }
+        compared
+    }
+
+    fn replaced_sheets(&self, old_id: SheetId, new_id: SheetId, to: &Self) -> ComparedSheets {
+        let (old, new) = (self.sheets.get(&old_id), to.sheets.get(&new_id));
+        ComparedSheets {
+            from: Some(old_id),
+            to: Some(new_id),
+            rows: AxisMap::identity(Axis::Rows),
+            is_in_place: old.map(|sheet| &sheet.formats) == new.map(|sheet| &sheet.formats),
+        }
+    }
+}
+
+fn compared_sheets(id: SheetId, old: &Sheet, new: &Sheet) -> ComparedSheets {
+    let (rows, columns) = old.map_to(new);
+    let is_in_place = columns.is_identity() && old.formats == new.formats;
+    ComparedSheets { from: Some(id), to: Some(id), rows, is_in_place }
+}
+
+fn lone_sheet(from: Option<SheetId>, to: Option<SheetId>) -> ComparedSheets {
+    ComparedSheets { from, to, rows: AxisMap::empty(Axis::Rows), is_in_place: false }
+}

@@ -1,0 +1,122 @@
+//! Differences that are computed a band of rows at a time equal those of whole states.
+
+use std::ops::Range;
+
+use cellar_grid::testing::random_cases;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::axis_map::{MatchingBand, MatchingBands};
+use crate::cell::Cell;
+
+/// Applies operations after replacing their sheets with existing ones, and returns them.
+fn apply_all(
+    (workbook, plain): &mut (Workbook, PlainWorkbook),
+    operations: Vec<Operation>,
+) -> Vec<Operation> {
+    let redirect_and_apply = |operation| {
+        let operation = redirect_to_existing_sheet(plain, operation);
+        workbook.apply_operation(&operation);
+        plain.apply(&operation, 1);
+        operation
+    };
+    operations.into_iter().map(redirect_and_apply).collect()
+}
+
+/// Adds the stored cells of some rows of a state.
+fn add_rows(skeleton: &mut Workbook, state: &Workbook, sheet: SheetId, rows: &Range<u32>) {
+    let reader = state.sheet(sheet).unwrap();
+    let lookup = reader.sheet.cell_lookup();
+    let mut formulas = reader.formulas();
+    let mut cells = Vec::new();
+    for (id, stored) in &reader.sheet.cells {
+        let coordinates = lookup.coordinates(*id).unwrap();
+        if rows.contains(&coordinates.0) {
+            let format = stored.format.clone();
+            let cell = reader.displayed_cell(coordinates, stored, &mut formulas);
+            cells.push((coordinates, Cell { format, ..cell }));
+        }
+    }
+    skeleton.fill(sheet, cells).unwrap();
+}
+
+fn filled(skeleton: &Workbook, state: &Workbook) -> Workbook {
+    let mut workbook = skeleton.clone();
+    for (sheet, _) in state.sheets() {
+        add_rows(&mut workbook, state, sheet, &(0..Axis::Rows.limit()));
+    }
+    workbook
+}
+
+fn used_rows(state: &Workbook, sheet: Option<SheetId>) -> u32 {
+    sheet.map_or(0, |sheet| state.sheet(sheet).unwrap().extent().rows)
+}
+
+/// Compares bands of at most `max_rows` rows of states that have developed from `skeletons`.
+fn diff_of_bands(
+    (from_skeleton, to_skeleton): (&Workbook, &Workbook),
+    (from, to): (&Workbook, &Workbook),
+    diff: fn(&Workbook, &Workbook) -> WorkbookDiff,
+    max_rows: u32,
+) -> WorkbookDiff {
+    let mut joined = diff(from_skeleton, to_skeleton);
+    for sheets in from_skeleton.compared_sheets(to_skeleton) {
+        let (from_rows, to_rows) = (used_rows(from, sheets.from), used_rows(to, sheets.to));
+        let mut bands = MatchingBands::new(&sheets.rows, from_rows, to_rows).unwrap();
+        while let Some(band) = bands.peek(max_rows) {
+            bands.remove(&band);
+            let MatchingBand { src, dst } = band;
+            let (mut before, mut after) = (from_skeleton.clone(), to_skeleton.clone());
+            if let Some(sheet) = sheets.from {
+                add_rows(&mut before, from, sheet, &src);
+            }
+            if let Some(sheet) = sheets.to {
+                add_rows(&mut after, to, sheet, &dst);
+            }
+            let of_band = diff(&before, &after);
+            for sheet_diff in of_band.sheets {
+                let same = |other: &&mut SheetDiff| other.sheet == sheet_diff.sheet;
+                match joined.sheets.iter_mut().find(same) {
+                    Some(joined) => {
+                        joined.cells.extend(sheet_diff.cells);
+                        joined.deleted_cells.extend(sheet_diff.deleted_cells);
+                    }
+                    None => joined.sheets.push(sheet_diff),
+                }
+            }
+        }
+    }
+    joined.sheets.sort_by_key(|sheet| sheet.sheet);
+    joined
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(random_cases(2_000)))]
+
+    #[test]
+    fn bands_of_rows_differ_like_whole_states(
+        before in vec(any_operation_with_formulas(), 0..8),
+        since in vec(any_operation_with_formulas(), 1..6),
+        max_rows in 1..20_u32,
+    ) {
+        let mut states = (Workbook::default(), PlainWorkbook::new());
+        apply_all(&mut states, before);
+        let from = filled(&Workbook::from_metadata(&states.0.metadata()), &states.0);
+        let since = apply_all(&mut states, since);
+        let from_skeleton = Workbook::skeleton(&from.metadata());
+        let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
+        for operation in &since {
+            to.apply_operation(operation);
+            to_skeleton.apply_operation(operation);
+            to_skeleton.drop_cells();
+        }
+        prop_assert_eq!(&to_skeleton.metadata(), &to.metadata());
+        let (skeletons, states) = ((&from_skeleton, &to_skeleton), (&from, &to));
+        let of_bands = diff_of_bands(skeletons, states, Workbook::diff, max_rows);
+        prop_assert_eq!(of_bands, from.diff(&to), "{:?}", since);
+        let (skeletons, states) = ((&to_skeleton, &from_skeleton), (&to, &from));
+        let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier, max_rows);
+        prop_assert_eq!(back, to.diff_to_earlier(&from), "back before {:?}", since);
+    }
+}
