@@ -61,8 +61,9 @@ pub(super) async fn print_cells(
     print_table(&reply, &args, output)
 }
 
-/// The server reads the cells if `--remote` or a position was passed, or if the folder `.cellar/`
-/// does not exist. Otherwise, the client reads the newest snapshot and the later log entries.
+/// The server reads the cells if `--remote` was passed, if the folder `.cellar/` does not exist, or if
+/// an earlier position cannot be read from chunks. Otherwise, the client reads the snapshot and the
+/// later log entries.
 async fn read_cells(
     context: &Context,
     spreadsheet: &Spreadsheet,
@@ -72,21 +73,36 @@ async fn read_cells(
 ) -> Result<CellsReply, CliError> {
     let range = args.range();
     let min_position = context.seen_position(spreadsheet);
-    let reads_on_server = args.remote || at.is_some() || !context.has_state_folder();
-    if reads_on_server {
-        let query = CellsQuery {
-            sheet: sheet_name.map(str::to_owned),
-            range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
-            at,
-            min_position,
-            cursor: None,
+    if !args.remote && context.has_state_folder() {
+        check_area(range)?;
+        let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
+        let rectangle = requested_rectangle(range);
+        let Some(at) = at else {
+            let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
+            return Ok(reader.cells(sheet_name, rectangle).await?);
         };
-        return Ok(spreadsheet.read_cells(query).await?);
+        if let Some(mut reader) = Reader::open_at(spreadsheet.clone(), at, cache).await?
+            && let Some(reply) = readable(reader.cells(sheet_name, rectangle).await)?
+        {
+            return Ok(reply);
+        }
     }
-    check_area(range)?;
-    let cache = Some(Arc::new(ChunkCache::new(&context.directory)));
-    let mut reader = Reader::open(spreadsheet.clone(), min_position, cache).await?;
-    Ok(reader.cells(sheet_name, requested_rectangle(range)).await?)
+    let query = CellsQuery {
+        sheet: sheet_name.map(str::to_owned),
+        range: Some(range.map_or_else(|| FIRST_SCREEN.to_string(), range_text)),
+        at,
+        min_position,
+        cursor: None,
+    };
+    Ok(spreadsheet.read_cells(query).await?)
+}
+
+/// Returns `None` if an object is missing.
+fn readable<T>(read: Result<T, ReaderError>) -> Result<Option<T>, ReaderError> {
+    match read {
+        Err(error) if error.unreadable_object().is_some() => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// Whether the range has no last row, such as `A3370:G`.

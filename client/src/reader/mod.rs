@@ -53,6 +53,8 @@ pub(crate) use opened::{
 pub struct Reader {
     source: Arc<SnapshotSource>,
     state: ReadableState,
+    /// The earlier position that the caller requested.
+    at: Option<Position>,
 }
 
 impl Reader {
@@ -80,15 +82,33 @@ impl Reader {
         Self::open_source(source, min_position).await
     }
 
-    /// Opens an earlier position for [`Reader::read_sheet`]. Returns `None` if it cannot be read from
-    /// chunks: too many entries follow its snapshot, or its root is missing. The server can read it.
+    /// Opens an earlier position. Returns `None` if it cannot be read from chunks: too many entries
+    /// follow its snapshot, or its root is missing. The server can read it.
+    pub(crate) async fn open_at(
+        spreadsheet: Spreadsheet,
+        at: Position,
+        cache: Option<Arc<ChunkCache>>,
+    ) -> Result<Option<Self>, ReaderError> {
+        Self::open_source_at(SnapshotSource::new(spreadsheet, cache), at).await
+    }
+
+    /// Same for [`Reader::read_sheet`].
     pub(crate) async fn open_whole_at(
         spreadsheet: &Spreadsheet,
         at: Position,
     ) -> Result<Option<Self>, ReaderError> {
         let source = SnapshotSource::read_only(spreadsheet.clone(), spreadsheet.cache());
+        Self::open_source_at(source, at).await
+    }
+
+    async fn open_source_at(
+        source: SnapshotSource,
+        at: Position,
+    ) -> Result<Option<Self>, ReaderError> {
         match ReadableState::load_at(&source, at).await {
-            Ok(state) => Ok(state.map(|state| Self { source: Arc::new(source), state })),
+            Ok(state) => {
+                Ok(state.map(|state| Self { source: Arc::new(source), state, at: Some(at) }))
+            }
             Err(error) if error.unreadable_object().is_some() => Ok(None),
             Err(error) => Err(error),
         }
@@ -99,7 +119,7 @@ impl Reader {
         min_position: Option<Position>,
     ) -> Result<Self, ReaderError> {
         let state = ReadableState::load(&source, min_position).await?;
-        Ok(Self { source: Arc::new(source), state })
+        Ok(Self { source: Arc::new(source), state, at: None })
     }
 
     /// Returns the position at which cells are read.
@@ -144,13 +164,14 @@ impl Reader {
     }
 
     /// Called when an object is missing. If a newer snapshot has replaced the one with the object,
-    /// switches to it and returns `true`. `beginnings_left` contains the beginning that failed.
+    /// switches to it and returns `true`, unless an earlier position is read. `beginnings_left`
+    /// contains the beginning that failed.
     pub(crate) async fn begin_again(
         &mut self,
         beginnings_left: &mut u32,
     ) -> Result<bool, ReaderError> {
         *beginnings_left -= 1;
-        Ok(*beginnings_left > 0 && self.switch_to_newest_root().await?)
+        Ok(self.at.is_none() && *beginnings_left > 0 && self.switch_to_newest_root().await?)
     }
 
     /// Loads the newest state. If it has another snapshot root, switches to the newest state and

@@ -83,7 +83,7 @@ impl Reader {
         encode: impl Fn(&StoredBand<'_>) -> T + Clone + Send + Sync + 'static,
         mut handle: impl FnMut(SheetPart<T>) -> Result<(), E>,
     ) -> Result<ReadSheet, E> {
-        let Self { source, state } = self;
+        let Self { source, state, .. } = self;
         let header = state.sheet_header(sheet_name, Rectangle::EVERYTHING)?;
         let read_sheet = ReadSheet { sheet: header.sheet, name: header.name };
         let Some(extent) = state.used_range(source, header.sheet).await? else {

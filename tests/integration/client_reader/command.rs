@@ -30,7 +30,11 @@ fn both_ways_print_the_same_and_a_second_get_fetches_nothing() {
         let run = project.cellar(edit);
         assert_eq!(run.code, 0, "{run:?}");
     }
-    let reads: [&[&str]; 11] = [
+    let reads: [&[&str]; 15] = [
+        &["get", "--at", "0.1"],
+        &["get", "A9000:C9040", "--at", "0.2", "--json"],
+        &["get", "B:B", "--at", "0.4", "--json"],
+        &["get", "--at", "0.3", "--sheet", "costs"],
         &["export", "-"],
         &["export", "-", "--sheet", "costs"],
         &["export", "-", "--sheet", "nowhere"],
