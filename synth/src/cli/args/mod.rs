@@ -13,6 +13,7 @@ mod webhook;
 use std::path::PathBuf;
 
 use cellar::cli::help::{Group, group_commands};
+use cellar_base::identity::LogId;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use bundle::{ArchitectureArgument, BundleArguments};
@@ -199,6 +200,10 @@ pub(crate) struct LocalCloudArguments {
     /// Port
     #[arg(long)]
     pub(crate) port: u16,
+}
+
+fn parse_spreadsheet_id(text: &str) -> Result<LogId, &'static str> {
+    text.parse().map_err(|_| "it is not the id of a spreadsheet; `cellar list` prints the ids")
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use cellar_catalog::access::Role;
 use cellar_runtime::token::Spreadsheets;
 use clap::{Args, Subcommand};
 
+use super::parse_spreadsheet_id;
+
 /// Arguments of `token`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -47,7 +49,7 @@ pub(crate) struct TokenCreateArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
     /// Limit the token to this spreadsheet, which it opens even without sharing (repeatable)
-    #[arg(long, short, value_name = "ID", conflicts_with = "all")]
+    #[arg(long, short, value_name = "ID", value_parser = parse_spreadsheet_id, conflicts_with = "all")]
     pub(crate) spreadsheet: Vec<LogId>,
     /// Open all spreadsheets, even without sharing
     #[arg(long)]
@@ -113,6 +115,8 @@ mod tests {
             assert_eq!(scope(arguments).unwrap(), (spreadsheets, role), "{arguments:?}");
         }
         assert!(scope(&["--all", "-s", &text]).is_err());
+        let error = scope(&["-s", "Budget"]).unwrap_err().to_string();
+        assert!(error.contains("`cellar list` prints the ids"), "{error}");
     }
 
     #[test]

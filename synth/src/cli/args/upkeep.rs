@@ -8,6 +8,7 @@ use cellar_stacks::config::limits::{KEEP_SEGMENTS, OFFLOAD_AFTER_DAYS};
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
 
+use super::parse_spreadsheet_id;
 use super::watch::LocationArguments;
 
 /// Arguments of `offload`.
@@ -73,7 +74,7 @@ pub(crate) struct ReprocessArguments {
     #[command(flatten)]
     pub(crate) location: LocationArguments,
     /// Repair only this spreadsheet [default: all]
-    #[arg(long, short, value_name = "ID")]
+    #[arg(long, short, value_name = "ID", value_parser = parse_spreadsheet_id)]
     pub(crate) spreadsheet: Option<LogId>,
     /// Check only entries created at or after this time, such as 2026-11-01 or
     /// 2026-11-01T08:00:00Z [default: all]
