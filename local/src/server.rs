@@ -14,8 +14,8 @@ use crate::direct_client::DirectClient;
 use crate::error::LocalError;
 use crate::serving;
 
-/// Number of worker threads. One is not enough, because a request blocks its thread until its data
-/// is synced to disk.
+/// Number of worker threads. One is not enough, because the database blocks the thread of a request
+/// while it reads or writes.
 const WORKER_THREADS: usize = 4;
 
 const END_TIMEOUT: Duration = Duration::from_secs(3);
@@ -33,7 +33,7 @@ impl ServerThread {
     /// Serves the service that `create_service` returns for the server's address. `background_work`
     /// runs until the server stops.
     ///
-    /// Each server has its own async runtime, so that blocking work does not delay the API.
+    /// Each server has its own async runtime, so that requests over its port do not delay the API.
     pub(crate) fn start(
         server_name: &'static str,
         create_service: impl FnOnce(SocketAddr) -> Router,
