@@ -45,10 +45,11 @@ pub(crate) use opened::{
     EntryRetention, EntryTail, GrowableState, LoadedSpreadsheet, ReadableState,
 };
 
-/// A spreadsheet that was opened at its newest position.
+/// A spreadsheet that was opened at its newest position, or at an earlier one.
 ///
 /// All reads use the same position, unless a snapshot object is missing because a newer snapshot
-/// has replaced it. In this case, the reader switches to the newest position.
+/// has replaced it. In this case, a reader of the newest position switches to the one that is newest
+/// now.
 #[derive(Debug)]
 pub struct Reader {
     source: Arc<SnapshotSource>,
@@ -84,7 +85,11 @@ impl Reader {
 
     /// Opens an earlier position. Returns `None` if it cannot be read from chunks: too many entries
     /// follow its snapshot, or its root is missing. The server can read it.
-    pub(crate) async fn open_at(
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReaderError`] if the spreadsheet cannot be loaded.
+    pub async fn open_at(
         spreadsheet: Spreadsheet,
         at: Position,
         cache: Option<Arc<ChunkCache>>,
