@@ -127,8 +127,7 @@ impl<P: FnMut(u64)> Comparison<P> {
             self.to.read_rows(sheets.to, &band.dst),
         )?;
         let cells = before.cell_count() + after.cell_count();
-        let is_in_place = sheets.is_in_place && band.src == band.dst;
-        if is_in_place && before.tiles == after.tiles {
+        if sheets.is_in_place(band) && before.tiles == after.tiles {
             return Ok(Ok(ComparedBand { cells, diff: WorkbookDiff::default() }));
         }
         let (before, after) =

@@ -16,6 +16,8 @@ pub(crate) mod tests;
 pub use bands::{MatchingBand, MatchingBands};
 pub use stored::{StoredAxisMap, UnreadableAxisMap};
 
+use std::ops::Range;
+
 pub use crate::axis::Axis;
 use crate::spans::{Span, Spans};
 
@@ -141,6 +143,14 @@ impl AxisMap {
     #[must_use]
     pub fn is_identity(&self) -> bool {
         matches!(self.runs.as_slice(), [Run { src: 0, dst: 0, len }] if *len == self.limit)
+    }
+
+    /// Returns whether these rows or columns have the same indexes in both states.
+    #[must_use]
+    pub fn is_identity_of(&self, lines: &Range<u32>) -> bool {
+        let contains_lines =
+            |run: &Run| run.src == run.dst && run.src <= lines.start && lines.end <= run.src_end();
+        self.runs_ending_after_src(lines.start).first().is_some_and(contains_lines)
     }
 
     /// Returns the index of a row or column in the newer state, or `None` if it was deleted.

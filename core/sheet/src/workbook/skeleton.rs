@@ -2,7 +2,7 @@
 //! rows to the skeletons of both.
 
 use super::{Sheet, Workbook};
-use crate::axis_map::{Axis, AxisMap};
+use crate::axis_map::{Axis, AxisMap, MatchingBand};
 use crate::metadata::WorkbookMetadata;
 use cellar_grid::SheetId;
 
@@ -15,8 +15,17 @@ pub struct ComparedSheets {
     pub to: Option<SheetId>,
     /// Maps the rows of the first state to those of the second state.
     pub rows: AxisMap,
-    /// Whether cells that are stored equally in the same rows display the same.
-    pub is_in_place: bool,
+    /// Whether columns and range formats are the same.
+    has_same_columns: bool,
+}
+
+impl ComparedSheets {
+    /// Returns whether the rows of a band are the same ones at the same place in both states. They do
+    /// not differ if their stored cells are equal.
+    #[must_use]
+    pub fn is_in_place(&self, band: &MatchingBand) -> bool {
+        self.has_same_columns && band.src == band.dst && self.rows.is_identity_of(&band.src)
+    }
 }
 
 impl Workbook {
@@ -66,17 +75,17 @@ impl Workbook {
             from: Some(old_id),
             to: Some(new_id),
             rows: AxisMap::identity(Axis::Rows),
-            is_in_place: old.map(|sheet| &sheet.formats) == new.map(|sheet| &sheet.formats),
+            has_same_columns: old.map(|sheet| &sheet.formats) == new.map(|sheet| &sheet.formats),
         }
     }
 }
 
 fn compared_sheets(id: SheetId, old: &Sheet, new: &Sheet) -> ComparedSheets {
     let (rows, columns) = old.map_to(new);
-    let is_in_place = columns.is_identity() && old.formats == new.formats;
-    ComparedSheets { from: Some(id), to: Some(id), rows, is_in_place }
+    let has_same_columns = columns.is_identity() && old.formats == new.formats;
+    ComparedSheets { from: Some(id), to: Some(id), rows, has_same_columns }
 }
 
 fn lone_sheet(from: Option<SheetId>, to: Option<SheetId>) -> ComparedSheets {
-    ComparedSheets { from, to, rows: AxisMap::empty(Axis::Rows), is_in_place: false }
+    ComparedSheets { from, to, rows: AxisMap::empty(Axis::Rows), has_same_columns: false }
 }

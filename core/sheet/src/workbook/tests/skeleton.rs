@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::axis_map::{MatchingBand, MatchingBands};
+use crate::axis_map::MatchingBands;
 use crate::cell::Cell;
 
 /// Applies operations after replacing their sheets with existing ones, and returns them.
@@ -24,12 +24,15 @@ fn apply_all(
     operations.into_iter().map(redirect_and_apply).collect()
 }
 
-/// Adds the stored cells of some rows of a state.
-fn add_rows(skeleton: &mut Workbook, state: &Workbook, sheet: SheetId, rows: &Range<u32>) {
+type PlacedCells = Vec<((u32, u32), Cell)>;
+
+/// Returns the cells of some rows of a state as they are stored.
+fn stored_rows(state: &Workbook, sheet: Option<SheetId>, rows: &Range<u32>) -> PlacedCells {
+    let Some(sheet) = sheet else { return PlacedCells::new() };
     let reader = state.sheet(sheet).unwrap();
     let lookup = reader.sheet.cell_lookup();
     let mut formulas = reader.formulas();
-    let mut cells = Vec::new();
+    let mut cells = PlacedCells::new();
     for (id, stored) in &reader.sheet.cells {
         let coordinates = lookup.coordinates(*id).unwrap();
         if rows.contains(&coordinates.0) {
@@ -38,13 +41,22 @@ fn add_rows(skeleton: &mut Workbook, state: &Workbook, sheet: SheetId, rows: &Ra
             cells.push((coordinates, Cell { format, ..cell }));
         }
     }
-    skeleton.fill(sheet, cells).unwrap();
+    cells
 }
 
-fn filled(skeleton: &Workbook, state: &Workbook) -> Workbook {
+fn fill(skeleton: &Workbook, sheet: Option<SheetId>, cells: PlacedCells) -> Workbook {
     let mut workbook = skeleton.clone();
+    if let Some(sheet) = sheet {
+        workbook.fill(sheet, cells).unwrap();
+    }
+    workbook
+}
+
+fn with_stored_cells(state: &Workbook) -> Workbook {
+    let mut workbook = Workbook::from_metadata(&state.metadata());
     for (sheet, _) in state.sheets() {
-        add_rows(&mut workbook, state, sheet, &(0..Axis::Rows.limit()));
+        let cells = stored_rows(state, Some(sheet), &(0..Axis::Rows.limit()));
+        workbook = fill(&workbook, Some(sheet), cells);
     }
     workbook
 }
@@ -66,15 +78,13 @@ fn diff_of_bands(
         let mut bands = MatchingBands::new(&sheets.rows, from_rows, to_rows).unwrap();
         while let Some(band) = bands.peek(max_rows) {
             bands.remove(&band);
-            let MatchingBand { src, dst } = band;
-            let (mut before, mut after) = (from_skeleton.clone(), to_skeleton.clone());
-            if let Some(sheet) = sheets.from {
-                add_rows(&mut before, from, sheet, &src);
+            let before = stored_rows(from, sheets.from, &band.src);
+            let after = stored_rows(to, sheets.to, &band.dst);
+            if sheets.is_in_place(&band) && before == after {
+                continue;
             }
-            if let Some(sheet) = sheets.to {
-                add_rows(&mut after, to, sheet, &dst);
-            }
-            let of_band = diff(&before, &after);
+            let before = fill(from_skeleton, sheets.from, before);
+            let of_band = diff(&before, &fill(to_skeleton, sheets.to, after));
             for sheet_diff in of_band.sheets {
                 let same = |other: &&mut SheetDiff| other.sheet == sheet_diff.sheet;
                 match joined.sheets.iter_mut().find(same) {
@@ -102,7 +112,7 @@ proptest! {
     ) {
         let mut states = (Workbook::default(), PlainWorkbook::new());
         apply_all(&mut states, before);
-        let from = filled(&Workbook::from_metadata(&states.0.metadata()), &states.0);
+        let from = with_stored_cells(&states.0);
         let since = apply_all(&mut states, since);
         let from_skeleton = Workbook::skeleton(&from.metadata());
         let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
@@ -119,4 +129,34 @@ proptest! {
         let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier, max_rows);
         prop_assert_eq!(back, to.diff_to_earlier(&from), "back before {:?}", since);
     }
+}
+
+#[test]
+fn rows_that_moved_within_a_band_are_compared() {
+    let number = Some(Value::Number(1.0));
+    let edit = |row| {
+        let value = number.clone();
+        CellEdit { row, column: 0, value, formula: None, format: None }
+    };
+    let set = |rows: Range<u32>| {
+        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: rows.map(edit).collect() })
+    };
+    let mut from = Workbook::default();
+    from.apply_operation(&set(0..10));
+    let from_skeleton = Workbook::skeleton(&from.metadata());
+    let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
+    let (sheet, spans) = (SheetId::FIRST, Spans::one(2, 1));
+    for operation in [
+        Operation::DeleteRows(DeleteSpans { sheet, spans }),
+        Operation::InsertRows(InsertBefore { sheet, before: 6, count: 1 }),
+        set(6..7),
+    ] {
+        to.apply_operation(&operation);
+        to_skeleton.apply_operation(&operation);
+        to_skeleton.drop_cells();
+    }
+    let of_bands = diff_of_bands((&from_skeleton, &to_skeleton), (&from, &to), Workbook::diff, 100);
+    assert_eq!(of_bands, from.diff(&to));
+    let [sheet] = &of_bands.sheets[..] else { panic!("one sheet") };
+    assert_eq!((sheet.cells.len(), sheet.deleted_cells.len()), (1, 1));
 }
