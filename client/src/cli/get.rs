@@ -82,7 +82,11 @@ async fn read_cells(
             return Ok(reader.cells(sheet_name, rectangle).await?);
         };
         if let Some(mut reader) = Reader::open_at(spreadsheet.clone(), at, cache).await?
-            && let Some(reply) = readable(reader.cells(sheet_name, rectangle).await)?
+            && let Some(reply) = reader
+                .cells(sheet_name, rectangle)
+                .await
+                .map(Some)
+                .or_else(ReaderError::none_if_unreadable)?
         {
             return Ok(reply);
         }
@@ -95,14 +99,6 @@ async fn read_cells(
         cursor: None,
     };
     Ok(spreadsheet.read_cells(query).await?)
-}
-
-/// Returns `None` if an object is missing.
-fn readable<T>(read: Result<T, ReaderError>) -> Result<Option<T>, ReaderError> {
-    match read {
-        Err(error) if error.unreadable_object().is_some() => Ok(None),
-        read => read.map(Some),
-    }
 }
 
 /// Whether the range has no last row, such as `A3370:G`.

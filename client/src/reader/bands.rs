@@ -33,27 +33,58 @@ impl BandSize {
     /// their border, so a task reads several tiles.
     pub(super) const OF_TASK: Self =
         Self { first_cells: 256 * 1024, sparse_cells: 64 * 1024, dense_cells: 512 * 1024 };
+    /// Rows whose cells of two states are in memory.
+    pub(super) const OF_TWO_STATES: Self =
+        Self { first_cells: 32 * 1024, sparse_cells: 32 * 1024, dense_cells: 128 * 1024 };
+}
+
+/// Number of rows of the next band, which depends on how many cells the last one had.
+pub(super) struct BandHeight {
+    size: BandSize,
+    rows: u32,
+}
+
+impl BandHeight {
+    pub(super) fn new(size: BandSize, columns: u32) -> Self {
+        Self { size, rows: (size.first_cells / columns.max(1)).max(1) }
+    }
+
+    pub(super) fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// `cell_count` is the number of non-blank cells in the last band.
+    pub(super) fn adapt(&mut self, cell_count: usize) {
+        if cell_count < self.size.sparse_cells {
+            self.rows = self.rows.saturating_mul(2);
+        } else if cell_count >= self.size.dense_cells {
+            self.halve();
+        }
+    }
+
+    pub(super) fn halve(&mut self) {
+        self.rows = (self.rows / 2).max(1);
+    }
 }
 
 /// The bands of a rectangle that are not read yet.
 pub(super) struct Bands {
-    size: BandSize,
+    height: BandHeight,
     remaining: Range<u32>,
     columns: Range<u32>,
-    band_rows: u32,
 }
 
 impl Bands {
     /// `columns` must not be empty.
     pub(super) fn new(size: BandSize, rows: Range<u32>, columns: Range<u32>) -> Self {
-        let band_rows = (size.first_cells / (columns.end - columns.start)).max(1);
-        Self { size, remaining: rows, columns, band_rows }
+        let height = BandHeight::new(size, columns.end - columns.start);
+        Self { height, remaining: rows, columns }
     }
 
     /// Returns the next band without removing it, or `None` after the last band.
     fn peek(&self) -> Option<Window> {
         let Range { start, end } = self.remaining;
-        let band_end = start.saturating_add(self.band_rows).min(end);
+        let band_end = start.saturating_add(self.height.rows()).min(end);
         (start < end).then(|| Window { rows: start..band_end, columns: self.columns.clone() })
     }
 
@@ -66,16 +97,8 @@ impl Bands {
 
     /// `cell_count` is the number of non-blank cells in the last band.
     pub(super) fn adapt_height(&mut self, cell_count: usize) {
-        if cell_count < self.size.sparse_cells {
-            self.band_rows = self.band_rows.saturating_mul(2);
-        } else if cell_count >= self.size.dense_cells {
-            self.band_rows = halve_rows(self.band_rows);
-        }
+        self.height.adapt(cell_count);
     }
-}
-
-fn halve_rows(row_count: u32) -> u32 {
-    (row_count / 2).max(1)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +145,8 @@ pub(super) async fn load_next_band(
                 return Ok(Some((band, merged_band)));
             }
             BandMerge::TooManyTiles => {
-                bands.band_rows = halve_rows(band.rows.end - band.rows.start);
+                bands.height.rows = band.rows.end - band.rows.start;
+                bands.height.halve();
             }
         }
     }
@@ -176,6 +200,23 @@ mod tests {
                 "{loaded} {missing} {rows}"
             );
         }
+    }
+
+    #[test]
+    fn heights_adapt_at_their_limits() {
+        let size = BandSize::OF_TWO_STATES;
+        let (sparse, dense) = (size.sparse_cells, size.dense_cells);
+        let mut height = BandHeight::new(size, 64);
+        assert_eq!(height.rows(), 512);
+        for (cells, rows) in
+            [(sparse - 1, 1_024), (sparse, 1_024), (dense - 1, 1_024), (dense, 512)]
+        {
+            height.adapt(cells);
+            assert_eq!(height.rows(), rows, "after {cells} cells");
+        }
+        let mut wide = BandHeight::new(size, u32::MAX);
+        wide.halve();
+        assert_eq!((wide.rows(), BandHeight::new(size, 0).rows()), (1, size.first_cells));
     }
 
     #[test]

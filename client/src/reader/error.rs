@@ -69,6 +69,11 @@ impl ReaderError {
         Self::Damaged { log, key: format!("sheets/{log}"), why: error.to_string() }
     }
 
+    /// Returns `None` if an object is missing or corrupt, so that the server can read instead.
+    pub(crate) fn none_if_unreadable<T>(self) -> Result<Option<T>, Self> {
+        if self.unreadable_object().is_some() { Ok(None) } else { Err(self) }
+    }
+
     /// Returns the key of the missing or corrupt object, or the position of an entry whose body is
     /// missing or corrupt. Retrying with a newer snapshot or a new URL may succeed. Returns `None`
     /// for all other errors.

@@ -110,13 +110,8 @@ impl Reader {
         source: SnapshotSource,
         at: Position,
     ) -> Result<Option<Self>, ReaderError> {
-        match ReadableState::load_at(&source, at).await {
-            Ok(state) => {
-                Ok(state.map(|state| Self { source: Arc::new(source), state, at: Some(at) }))
-            }
-            Err(error) if error.unreadable_object().is_some() => Ok(None),
-            Err(error) => Err(error),
-        }
+        let state = ReadableState::load_at(&source, at).await?;
+        Ok(state.map(|state| Self { source: Arc::new(source), state, at: Some(at) }))
     }
 
     async fn open_source(

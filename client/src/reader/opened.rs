@@ -79,8 +79,16 @@ impl ReadableState {
         loaded.into_readable_state(source)
     }
 
-    /// Returns the state at an earlier position, or `None` if too many entries follow its snapshot.
+    /// Returns the state at an earlier position, or `None` if too many entries follow its snapshot, or
+    /// if an object of the root is missing.
     pub(super) async fn load_at(
+        source: &SnapshotSource,
+        at: Position,
+    ) -> Result<Option<Self>, ReaderError> {
+        Self::try_load_at(source, at).await.or_else(ReaderError::none_if_unreadable)
+    }
+
+    async fn try_load_at(
         source: &SnapshotSource,
         at: Position,
     ) -> Result<Option<Self>, ReaderError> {

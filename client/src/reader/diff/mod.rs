@@ -2,7 +2,6 @@
 //! a time. The server compares positions by the cells that were edited in between, which is faster,
 //! but not if they are too many for its memory.
 
-mod bands;
 mod listed;
 mod state;
 
@@ -13,9 +12,10 @@ use cellar_sheet::axis_map::{MatchingBand, MatchingBands};
 use cellar_sheet::workbook::{ComparedSheets, Workbook, WorkbookDiff, WorkbookTooLarge};
 
 use super::ReaderError;
+use super::bands::{BandHeight, BandSize};
 use super::objects::SnapshotSource;
+use super::opened::ReadableState;
 use crate::Spreadsheet;
-use bands::BandHeight;
 pub use listed::ListedDiff;
 use state::{ComparedState, skeleton_after};
 
@@ -40,10 +40,15 @@ impl Spreadsheet {
     ) -> Result<Option<ListedDiff>, ReaderError> {
         let source = Arc::new(SnapshotSource::read_only(self.clone(), self.cache()));
         let (start, end) = (from.min(to), from.max(to));
-        let Some((earlier, mut later)) = load_states(&source, start, end).await? else {
-            return Ok(None);
-        };
-        later.skeleton = skeleton_after(&source, &earlier.skeleton, start, end).await?;
+        let (earlier, later) = tokio::try_join!(
+            ReadableState::load_at(&source, start),
+            ReadableState::load_at(&source, end),
+        )?;
+        let Some((earlier, later)) = earlier.zip(later) else { return Ok(None) };
+        let skeleton = Workbook::skeleton(&earlier.metadata);
+        let later_skeleton = skeleton_after(&source, &skeleton, start, end).await?;
+        let earlier = ComparedState { source: Arc::clone(&source), state: earlier, skeleton };
+        let later = ComparedState { source, state: later, skeleton: later_skeleton };
         let (from_state, to_state, diff): (_, _, DiffStates) = if from <= to {
             (earlier, later, Workbook::diff)
         } else {
@@ -58,19 +63,6 @@ impl Spreadsheet {
 }
 
 type DiffStates = fn(&Workbook, &Workbook) -> WorkbookDiff;
-
-async fn load_states(
-    source: &Arc<SnapshotSource>,
-    start: Position,
-    end: Position,
-) -> Result<Option<(ComparedState, ComparedState)>, ReaderError> {
-    let load = async |at| match ComparedState::load_at(source, at).await {
-        Err(error) if error.unreadable_object().is_some() => Ok(None),
-        loaded => loaded,
-    };
-    let (earlier, later) = tokio::try_join!(load(start), load(end))?;
-    Ok(earlier.zip(later))
-}
 
 struct Comparison<P> {
     from: ComparedState,
@@ -97,7 +89,8 @@ impl<P: FnMut(u64)> Comparison<P> {
         let (from_extent, to_extent) = (self.from.extent(sheets.from), self.to.extent(sheets.to));
         let bands = MatchingBands::new(&sheets.rows, from_extent.rows, to_extent.rows);
         let Some(mut bands) = bands else { return Ok(false) };
-        let mut height = BandHeight::new(from_extent.columns.max(to_extent.columns));
+        let mut height =
+            BandHeight::new(BandSize::OF_TWO_STATES, from_extent.columns.max(to_extent.columns));
         while let Some(band) = bands.peek(height.rows()) {
             match self.compare_band(sheets, &band).await? {
                 Ok(ComparedBand { cells, diff }) => {

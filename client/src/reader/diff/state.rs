@@ -23,8 +23,8 @@ use crate::reader::opened::{ReadableState, invalid_reply};
 
 /// A state that can be read, and its sheets without their cells.
 pub(super) struct ComparedState {
-    source: Arc<SnapshotSource>,
-    state: ReadableState,
+    pub(super) source: Arc<SnapshotSource>,
+    pub(super) state: ReadableState,
     pub(super) skeleton: Workbook,
 }
 
@@ -41,18 +41,6 @@ impl StoredRows {
 }
 
 impl ComparedState {
-    /// Returns `None` if too many entries follow the snapshot.
-    pub(super) async fn load_at(
-        source: &Arc<SnapshotSource>,
-        at: Position,
-    ) -> Result<Option<Self>, ReaderError> {
-        let state = ReadableState::load_at(source, at).await?;
-        Ok(state.map(|state| {
-            let skeleton = Workbook::skeleton(&state.metadata);
-            Self { source: Arc::clone(source), state, skeleton }
-        }))
-    }
-
     /// Returns the used range of a sheet, which is empty if the sheet does not exist.
     pub(super) fn extent(&self, sheet: Option<SheetId>) -> Extent {
         let metadata = sheet.and_then(|sheet| self.state.metadata.sheets.get(&sheet));
