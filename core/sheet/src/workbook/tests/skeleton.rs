@@ -41,6 +41,7 @@ fn stored_rows(state: &Workbook, sheet: Option<SheetId>, rows: &Range<u32>) -> P
             cells.push((coordinates, Cell { format, ..cell }));
         }
     }
+    cells.sort_by_key(|(coordinates, _)| *coordinates);
     cells
 }
 
