@@ -167,13 +167,8 @@ fn omit_named_sheet(sheet: &mut SheetDiff) {
 
 async fn reads_as_the_server_does(seed: u64) {
     let (world, mut random) = (World::start().await, Rng::with_seed(seed));
-    world
-        .apply(Operation::AddSheet(AddSheet {
-            sheet: SheetId(1),
-            name: EXTRA.into(),
-            before: None,
-        }))
-        .await;
+    let extra = AddSheet { sheet: SheetId(1), name: EXTRA.into(), before: None };
+    world.apply(Operation::AddSheet(extra)).await;
     for seed in 0..3 {
         world.apply(noise(SheetId::FIRST, seed)).await;
     }

@@ -373,7 +373,12 @@ fn diff_cells(
         let (old_formula, new_formula) = (old.formula(cell_id), new.formula(cell_id));
         let mut only_moved = |moved: &MovedLines| {
             if is_back_in_time {
-                return new_formulas.only_moved(new_formula, moved, old_formula, &mut old_formulas);
+                return new_formulas.only_moved_or_followed(
+                    new_formula,
+                    moved,
+                    old_formula,
+                    &mut old_formulas,
+                );
             }
             old_formulas.only_moved_or_followed(old_formula, moved, new_formula, &mut new_formulas)
         };

@@ -146,8 +146,8 @@ impl<'a> FormulaReader<'a> {
         }
     }
 
-    /// Like [`FormulaReader::only_moved`], but references to a sheet that was replaced may have followed
-    /// the sheet that has its name now.
+    /// Like [`FormulaReader::only_moved`], but references to a sheet that was replaced, or that did not
+    /// exist, may have followed the sheet that has its name now.
     pub(in crate::workbook) fn only_moved_or_followed(
         &mut self,
         older: Option<&StoredFormula>,
@@ -163,7 +163,7 @@ impl<'a> FormulaReader<'a> {
             return false;
         };
         let older = moved_template(&older, self.sheet, moved);
-        follows_replaced_sheet(&older, self.tabs, &newer, newer_reader.tabs)
+        follows_names(&older, self.tabs, &newer, newer_reader.tabs)
     }
 
     /// Returns whether the formula `newer`, of the same cell in another state, is `older` with the
@@ -255,22 +255,24 @@ pub(in crate::workbook) fn lost_same_references(
     lost_count(template, tabs) > 0 && text_of_lost(template) == text_of_lost(other)
 }
 
-/// Returns whether a formula of the state with the sheets `newer_tabs` has the same text as `older`, but
-/// refers to sheets that replaced those to which `older` refers.
-fn follows_replaced_sheet(
-    older: &Template,
-    tabs: &Tabs,
-    newer: &Template,
-    newer_tabs: &Tabs,
-) -> bool {
-    let mut references = older.references_at(TEMPLATE_CELL);
-    let is_replaced = references.any(|reference| match reference.sheet {
-        ReferenceSheet::Numbered(sheet) => {
-            tabs.name(sheet).is_some() && newer_tabs.name(sheet).is_none()
-        }
-        ReferenceSheet::Own | ReferenceSheet::Unknown(_) => false,
-    });
-    is_replaced && text_of(older, tabs) == text_of(newer, newer_tabs)
+/// Returns whether two formulas of the states with the sheets `tabs` and `newer_tabs` are the same if
+/// each reference to a missing sheet refers to the sheet that has its name in the newer state.
+fn follows_names(older: &Template, tabs: &Tabs, newer: &Template, newer_tabs: &Tabs) -> bool {
+    let following_text = |template: &Template, tabs: &Tabs| {
+        let following = changed_template(template, |reference| {
+            let named = match &reference.sheet {
+                ReferenceSheet::Numbered(sheet) if newer_tabs.name(*sheet).is_none() => {
+                    tabs.name(*sheet).and_then(|name| newer_tabs.named(name))
+                }
+                ReferenceSheet::Unknown(name) => newer_tabs.named(name),
+                ReferenceSheet::Numbered(_) | ReferenceSheet::Own => None,
+            };
+            let sheet = named.map_or_else(|| reference.sheet.clone(), ReferenceSheet::Numbered);
+            Reference { sheet, ..reference.clone() }
+        });
+        text_of(&following, newer_tabs)
+    };
+    following_text(older, tabs) == following_text(newer, newer_tabs)
 }
 
 fn lost_count(template: &Template, tabs: &Tabs) -> usize {

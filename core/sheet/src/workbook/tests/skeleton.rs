@@ -10,18 +10,20 @@ use super::*;
 use crate::axis_map::MatchingBands;
 use crate::cell::Cell;
 
-/// Applies operations after replacing their sheets with existing ones, and returns them.
+/// Applies operations after replacing their sheets with existing ones, and returns them. The first
+/// operation has the tag `first_tag` in the plain workbook.
 fn apply_all(
     (workbook, plain): &mut (Workbook, PlainWorkbook),
     operations: Vec<Operation>,
+    first_tag: u32,
 ) -> Vec<Operation> {
-    let redirect_and_apply = |operation| {
+    let redirect_and_apply = |(operation, tag)| {
         let operation = redirect_to_existing_sheet(plain, operation);
         workbook.apply_operation(&operation);
-        plain.apply(&operation, 1);
+        plain.apply(&operation, tag);
         operation
     };
-    operations.into_iter().map(redirect_and_apply).collect()
+    operations.into_iter().zip(first_tag..).map(redirect_and_apply).collect()
 }
 
 type PlacedCells = Vec<((u32, u32), Cell)>;
@@ -102,6 +104,34 @@ fn diff_of_bands(
     joined
 }
 
+/// Checks that the operations `since`, and the way back, differ in bands as in whole states. Returns
+/// the differences.
+fn check_bands(
+    before: Vec<Operation>,
+    since: Vec<Operation>,
+    max_rows: u32,
+) -> Result<WorkbookDiff, TestCaseError> {
+    let mut states = (Workbook::default(), PlainWorkbook::new());
+    apply_all(&mut states, before, 1);
+    let from = with_stored_cells(&states.0);
+    let since = apply_all(&mut states, since, 100);
+    let from_skeleton = Workbook::skeleton(&from.metadata());
+    let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
+    for operation in &since {
+        to.apply_operation(operation);
+        to_skeleton.apply_operation(operation);
+        to_skeleton.drop_cells();
+    }
+    prop_assert_eq!(&to_skeleton.metadata(), &to.metadata());
+    let (skeletons, states) = ((&from_skeleton, &to_skeleton), (&from, &to));
+    let of_bands = diff_of_bands(skeletons, states, Workbook::diff, max_rows);
+    prop_assert_eq!(&of_bands, &from.diff(&to), "{:?}", since);
+    let (skeletons, states) = ((&to_skeleton, &from_skeleton), (&to, &from));
+    let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier, max_rows);
+    prop_assert_eq!(back, to.diff_to_earlier(&from), "back before {:?}", since);
+    Ok(of_bands)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(random_cases(2_000)))]
 
@@ -111,53 +141,41 @@ proptest! {
         since in vec(any_operation_with_formulas(), 1..6),
         max_rows in 1..20_u32,
     ) {
-        let mut states = (Workbook::default(), PlainWorkbook::new());
-        apply_all(&mut states, before);
-        let from = with_stored_cells(&states.0);
-        let since = apply_all(&mut states, since);
-        let from_skeleton = Workbook::skeleton(&from.metadata());
-        let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
-        for operation in &since {
-            to.apply_operation(operation);
-            to_skeleton.apply_operation(operation);
-            to_skeleton.drop_cells();
-        }
-        prop_assert_eq!(&to_skeleton.metadata(), &to.metadata());
-        let (skeletons, states) = ((&from_skeleton, &to_skeleton), (&from, &to));
-        let of_bands = diff_of_bands(skeletons, states, Workbook::diff, max_rows);
-        prop_assert_eq!(of_bands, from.diff(&to), "{:?}", since);
-        let (skeletons, states) = ((&to_skeleton, &from_skeleton), (&to, &from));
-        let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier, max_rows);
-        prop_assert_eq!(back, to.diff_to_earlier(&from), "back before {:?}", since);
+        check_bands(before, since, max_rows)?;
     }
+}
+
+fn set(rows: Range<u32>, formula: Option<&str>) -> Operation {
+    let edit = |row| {
+        let (value, formula) = (Some(Value::Number(1.0)), formula.map(str::to_owned));
+        CellEdit { row, column: 0, value, formula, format: None }
+    };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: rows.map(edit).collect() })
 }
 
 #[test]
 fn rows_that_moved_within_a_band_are_compared() {
-    let number = Some(Value::Number(1.0));
-    let edit = |row| {
-        let value = number.clone();
-        CellEdit { row, column: 0, value, formula: None, format: None }
-    };
-    let set = |rows: Range<u32>| {
-        Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: rows.map(edit).collect() })
-    };
-    let mut from = Workbook::default();
-    from.apply_operation(&set(0..10));
-    let from_skeleton = Workbook::skeleton(&from.metadata());
-    let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
     let (sheet, spans) = (SheetId::FIRST, Spans::one(2, 1));
-    for operation in [
+    let since = vec![
         Operation::DeleteRows(DeleteSpans { sheet, spans }),
         Operation::InsertRows(InsertBefore { sheet, before: 6, count: 1 }),
-        set(6..7),
-    ] {
-        to.apply_operation(&operation);
-        to_skeleton.apply_operation(&operation);
-        to_skeleton.drop_cells();
-    }
-    let of_bands = diff_of_bands((&from_skeleton, &to_skeleton), (&from, &to), Workbook::diff, 100);
-    assert_eq!(of_bands, from.diff(&to));
+        set(6..7, None),
+    ];
+    let of_bands = check_bands(vec![set(0..10, None)], since, 100).unwrap();
     let [sheet] = &of_bands.sheets[..] else { panic!("one sheet") };
     assert_eq!((sheet.cells.len(), sheet.deleted_cells.len()), (1, 1));
+}
+
+#[test]
+fn formulas_that_name_a_sheet_before_it_exists_are_unchanged() {
+    let sheet = SheetId::FIRST;
+    let renamed = Operation::RenameSheet(RenameSheet { sheet, name: "c".into() });
+    let added = AddSheet { sheet: SheetId(1), name: "c".into(), before: None };
+    let spans = Spans::one(1, 1);
+    let deleted = Operation::DeleteRows(DeleteSpans { sheet, spans });
+    for since in [vec![renamed], vec![Operation::AddSheet(added), deleted]] {
+        let before = vec![set(0..1, Some("=Sheet1!A9+C!A3+A5"))];
+        let of_bands = check_bands(before, since, 100).unwrap();
+        assert!(of_bands.sheets.iter().all(|sheet| sheet.cells.is_empty()), "{of_bands:?}");
+    }
 }
