@@ -23,7 +23,7 @@ use super::reference::SpreadsheetReference;
 use super::{EXIT_DIFFERENCES, EXIT_SUCCESS};
 use crate::reader::ListedDiff;
 use crate::text::{escape, escape_shortened};
-use read::read_differences;
+use read::{ComparedPositions, read_differences};
 
 const MAX_TEXT_CHARACTERS: usize = 60;
 
@@ -65,10 +65,13 @@ async fn compare_positions(
         Some(to) => to.position,
         None => spreadsheet.head_at_or_after(context.seen_position(&spreadsheet)).await?.head,
     };
-    let positions = (from.position, later_position);
-    let listed = read_differences(output, &spreadsheet, positions, cells.limit).await?;
-    let ListedDiff { diff, unlisted: unlisted_cells, .. } = &listed;
-    let result = DiffOfPositions { diff, unlisted_cells };
+    let compared = ComparedPositions {
+        from: (&spreadsheet, from.position),
+        to: (&spreadsheet, later_position),
+    };
+    let listed = read_differences(output, compared, cells.limit).await?;
+    let diff = &listed.diff;
+    let result = ListedJson::of(&listed);
     print_json_with_times(output, &result, [Some(&from), to.as_ref()])?;
     print_diff(output, &listed, cells)?;
     context.print_unsent_note(&spreadsheet, output);
@@ -77,20 +80,26 @@ async fn compare_positions(
 
 /// A JSON result, with the number of cells of each sheet that are too many to list.
 #[derive(Serialize)]
-struct DiffOfPositions<'a> {
+struct ListedJson<'a> {
     #[serde(flatten)]
     diff: &'a DiffReply,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    unlisted_cells: &'a BTreeMap<SheetId, usize>,
+    unlisted_cells: BTreeMap<SheetId, usize>,
+}
+
+impl<'a> ListedJson<'a> {
+    fn of(listed: &'a ListedDiff) -> Self {
+        Self { diff: &listed.diff, unlisted_cells: listed.unlisted_cells() }
+    }
 }
 
 /// A JSON result, with the compared spreadsheets.
 #[derive(Serialize)]
-struct DiffOfSpreadsheets<'a> {
+struct ListedJsonOfSpreadsheets<'a> {
     from_spreadsheet: LogId,
     to_spreadsheet: LogId,
     #[serde(flatten)]
-    diff: &'a DiffReply,
+    diff: ListedJson<'a>,
 }
 
 async fn compare_spreadsheets(
@@ -105,14 +114,15 @@ async fn compare_spreadsheets(
     let to = client.spreadsheet(context.find(to).await?.id);
     let from_position = from.head_at_or_after(context.seen_position(&from)).await?.head;
     let to_position = to.head_at_or_after(context.seen_position(&to)).await?.head;
-    let diff = from.diff_with(from_position, to.id(), to_position).await?;
+    let compared = ComparedPositions { from: (&from, from_position), to: (&to, to_position) };
+    let listed = read_differences(output, compared, cells.limit).await?;
     let (from_spreadsheet, to_spreadsheet) = (from.id(), to.id());
-    output.print_json(&DiffOfSpreadsheets { from_spreadsheet, to_spreadsheet, diff: &diff })?;
-    let listed = ListedDiff::from(diff);
+    let diff = ListedJson::of(&listed);
+    output.print_json(&ListedJsonOfSpreadsheets { from_spreadsheet, to_spreadsheet, diff })?;
     print_diff(output, &listed, cells)?;
     context.print_unsent_note(&from, output);
     context.print_unsent_note(&to, output);
-    let ListedDiff { diff, .. } = &listed;
+    let diff = &listed.diff;
     let describe =
         || format!("{from_spreadsheet} at {} and {to_spreadsheet} at {}", diff.from, diff.to);
     Ok(exit_code(output, diff, describe))
@@ -393,7 +403,7 @@ mod tests {
         let some = plain_lines(&diff, listed(WholeSheets::Listed, 3));
         assert_eq!(some[1..8], expected[1..8]);
         assert_eq!(some[8], "  … and 1 other cell");
-        diff.unlisted.insert(SheetId::FIRST, 7_000);
+        diff.unlisted.insert(diff.diff.sheets[0].order_key(), 7_000);
         let plain = plain_lines(&diff, counted);
         assert_eq!(plain[0], "Costs\\u{1b}   sheet deleted (7,004 cells)");
         let some = plain_lines(&diff, listed(WholeSheets::Listed, 3));

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::journey::Project;
+use crate::journey::{Project, Run};
 
 fn cost(project: &Project, arguments: &[&str]) -> serde_json::Value {
     let run = project.cellar(&[arguments, &["--json", "--cost"]].concat());
@@ -88,25 +88,35 @@ fn positions_with_more_edits_than_the_server_can_compare_are_compared() {
     };
     write(0);
     assert_eq!(project.cellar(&["import", "numbers.csv"]).code, 0);
+    let fork = json(&project.cellar(&["fork", "--no-use", "--json"]));
     write(20_000);
     let replace = ["import", "numbers.csv", "--replace", "numbers", "-s", "numbers"];
     assert_eq!(project.cellar(&replace).code, 0);
-    let run = project.cellar(&["diff", "0.1", "--limit", "2"]);
-    assert_eq!(
-        (run.code, run.stdout.as_str(), run.stderr.trim_end()),
-        (
-            2,
-            "numbers\n  A20000: 20000 -> 1\n  B20000: 20001 -> 2\n  … and 18 other cells\n",
-            "More cells differ; pass a larger --limit, or --json."
-        )
-    );
-    let run = project.cellar(&["diff", "0.2", "0.1", "--json"]);
-    let diff: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
-    let cells = diff["sheets"][0]["cells"].as_array().unwrap();
-    assert_eq!((run.code, cells.len()), (2, 20), "{run:?}");
-    assert_eq!(
-        (&cells[0]["before"]["value"], &cells[0]["after"]["value"]),
-        (&1.into(), &20_000.into())
-    );
-    assert!(diff.get("unlisted_cells").is_none());
+    let fork = fork["id"].as_str().unwrap();
+    for compared in [&["0.1"][..], &[fork, "numbers"]] {
+        let run = project.cellar(&[&["diff"], compared, &["--limit", "2"]].concat());
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr.trim_end()),
+            (
+                2,
+                "numbers\n  A20000: 20000 -> 1\n  B20000: 20001 -> 2\n  … and 18 other cells\n",
+                "More cells differ; pass a larger --limit, or --json."
+            )
+        );
+    }
+    for compared in [["0.2", "0.1"], ["numbers", fork]] {
+        let run = project.cellar(&[&["diff"], &compared[..], &["--json"]].concat());
+        let diff = json(&run);
+        let cells = diff["sheets"][0]["cells"].as_array().unwrap();
+        assert_eq!((run.code, cells.len()), (2, 20), "{run:?}");
+        assert_eq!(
+            (&cells[0]["before"]["value"], &cells[0]["after"]["value"]),
+            (&1.into(), &20_000.into())
+        );
+        assert!(diff.get("unlisted_cells").is_none());
+    }
+}
+
+fn json(run: &Run) -> serde_json::Value {
+    serde_json::from_str(&run.stdout).unwrap()
 }

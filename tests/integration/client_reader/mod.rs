@@ -3,6 +3,7 @@
 
 mod command;
 mod faults;
+mod forks;
 mod history;
 mod proxy;
 

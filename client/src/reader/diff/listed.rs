@@ -13,8 +13,8 @@ use cellar_sheet::workbook::{SheetDiff, WorkbookDiff};
 pub struct ListedDiff {
     /// The differences, in the form of a reply to `GET …/diff`.
     pub diff: DiffReply,
-    /// Number of cells of each sheet that differ and are not in `diff`.
-    pub unlisted: BTreeMap<SheetId, usize>,
+    /// Cells that are not in `diff`, by [`SheetDiff::order_key`].
+    pub(crate) unlisted: BTreeMap<(SheetId, bool), usize>,
     max_cells: usize,
 }
 
@@ -42,8 +42,18 @@ impl ListedDiff {
     /// Returns the number of cells of a sheet that differ, with those that are not listed.
     #[must_use]
     pub fn cell_count(&self, sheet: &SheetDiff) -> usize {
-        let unlisted = self.unlisted.get(&sheet.sheet).copied().unwrap_or_default();
+        let unlisted = self.unlisted.get(&sheet.order_key()).copied().unwrap_or_default();
         sheet.cells.len() + sheet.deleted_cells.len() + unlisted
+    }
+
+    /// Returns the number of cells of each sheet that differ and are not listed.
+    #[must_use]
+    pub fn unlisted_cells(&self) -> BTreeMap<SheetId, usize> {
+        let mut unlisted = BTreeMap::new();
+        for ((sheet, _), cells) in &self.unlisted {
+            *unlisted.entry(*sheet).or_default() += cells;
+        }
+        unlisted
     }
 
     /// Adds the cells that differ in the next rows of a sheet.
@@ -60,9 +70,9 @@ impl ListedDiff {
         if count == 0 {
             return;
         }
-        let sheets = &mut self.diff.sheets;
-        let place = sheets.partition_point(|other| other.sheet < sheet.sheet);
-        if sheets.get(place).is_none_or(|other| other.sheet != sheet.sheet) {
+        let (sheets, key) = (&mut self.diff.sheets, sheet.order_key());
+        let place = sheets.partition_point(|other| other.order_key() < key);
+        if sheets.get(place).is_none_or(|other| other.order_key() != key) {
             sheets.insert(place, sheet);
         }
         let Some(listed) = sheets.get_mut(place) else { return };
@@ -71,7 +81,7 @@ impl ListedDiff {
         deleted_cells.truncate(room - cells.len());
         let unlisted = count - cells.len() - deleted_cells.len();
         if unlisted > 0 {
-            *self.unlisted.entry(listed.sheet).or_default() += unlisted;
+            *self.unlisted.entry(key).or_default() += unlisted;
         }
         listed.cells.extend(cells);
         listed.deleted_cells.extend(deleted_cells);
@@ -110,6 +120,19 @@ mod tests {
     }
 
     #[test]
+    fn a_deleted_sheet_and_another_one_with_its_number_are_listed_apart() {
+        let positions = (Position::FIRST, Position::FIRST);
+        let mut deleted = rows_of(1, 0, 3);
+        deleted.sheets[0].change = SheetChange::Deleted;
+        let mut listed = ListedDiff::new(positions, rows_of(1, 0, 0), 2);
+        listed.add_cells(deleted);
+        listed.add_cells(rows_of(1, 5, 0));
+        let counts = listed.diff.sheets.iter().map(|sheet| listed.cell_count(sheet));
+        assert_eq!(counts.collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(listed.unlisted_cells(), BTreeMap::from([(SheetId(1), 4)]));
+    }
+
+    #[test]
     fn cells_beyond_the_limit_of_a_sheet_are_counted() {
         let positions = (Position::FIRST, Position::FIRST);
         let mut listed = ListedDiff::new(positions, rows_of(2, 0, 0), 3);
@@ -123,6 +146,6 @@ mod tests {
             .map(|sheet| (sheet.sheet.0, sheet.cells.len(), sheet.deleted_cells.len()))
             .collect();
         assert_eq!(sheets, [(1, 2, 1), (2, 2, 1)]);
-        assert_eq!(listed.unlisted, BTreeMap::from([(SheetId(1), 1), (SheetId(2), 2)]));
+        assert_eq!(listed.unlisted_cells(), BTreeMap::from([(SheetId(1), 1), (SheetId(2), 2)]));
     }
 }

@@ -1,10 +1,13 @@
-//! Compares two positions of a spreadsheet of any size. Both are read from chunks, a band of rows at
-//! a time. The server compares positions by the cells that were edited in between, which is faster,
-//! but not if they are too many for its memory.
+//! Compares two positions of a spreadsheet, or of two spreadsheets that share their history, of any
+//! size. They are read from chunks, a band of rows at a time. The server compares positions by the
+//! cells that were edited in between, which is faster, but not if they are too many for its memory.
 
 mod listed;
+mod relation;
+mod shared;
 mod state;
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use cellar_base::position::Position;
@@ -17,6 +20,8 @@ use super::objects::SnapshotSource;
 use super::opened::ReadableState;
 use crate::Spreadsheet;
 pub use listed::ListedDiff;
+use relation::Relation;
+use shared::last_shared_position;
 use state::{ComparedState, skeleton_after};
 
 impl Spreadsheet {
@@ -49,43 +54,93 @@ impl Spreadsheet {
         let later_skeleton = skeleton_after(&source, &skeleton, start, end).await?;
         let earlier = ComparedState { source: Arc::clone(&source), state: earlier, skeleton };
         let later = ComparedState { source, state: later, skeleton: later_skeleton };
-        let (from_state, to_state, diff): (_, _, DiffStates) = if from <= to {
-            (earlier, later, Workbook::diff)
+        let (first, second, relation) = if from <= to {
+            (earlier, later, Relation::Later)
         } else {
-            (later, earlier, Workbook::diff_to_earlier)
+            (later, earlier, Relation::Earlier)
         };
-        let whole = diff(&from_state.skeleton, &to_state.skeleton);
-        let listed = ListedDiff::new((from, to), whole, max_cells);
-        let comparison =
-            Comparison { from: from_state, to: to_state, diff, listed, report_progress, rows: 0 };
-        comparison.compare_all_sheets().await
+        let comparison = Comparison { from: first, to: second, relation };
+        comparison.compare_all_sheets((from, to), max_cells, report_progress).await
+    }
+
+    /// Compares a position of this spreadsheet with one of another spreadsheet like
+    /// [`Spreadsheet::diff_with`], and otherwise like [`Spreadsheet::diff_from_chunks`].
+    ///
+    /// Also returns `None` if the spreadsheets share no history, or only that of a spreadsheet to which
+    /// the token grants no access.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`ReaderError`] if a spreadsheet cannot be loaded.
+    pub async fn diff_with_from_chunks(
+        &self,
+        from: Position,
+        (other, to): (&Self, Position),
+        max_cells: usize,
+        report_progress: impl FnMut(u64),
+    ) -> Result<Option<ListedDiff>, ReaderError> {
+        let Some(shared) = last_shared_position((self, from), (other, to)).await? else {
+            return Ok(None);
+        };
+        let source = |spreadsheet: &Self| {
+            Arc::new(SnapshotSource::read_only(spreadsheet.clone(), spreadsheet.cache()))
+        };
+        let (from_source, to_source) = (source(self), source(other));
+        let (from_state, to_state, shared_state) = tokio::try_join!(
+            ReadableState::load_at(&from_source, from),
+            ReadableState::load_at(&to_source, to),
+            ReadableState::load_at(&from_source, shared),
+        )?;
+        let Some(((from_state, to_state), shared_state)) =
+            from_state.zip(to_state).zip(shared_state)
+        else {
+            return Ok(None);
+        };
+        let skeleton = Workbook::skeleton(&shared_state.metadata);
+        let from_skeleton = skeleton_after(&from_source, &skeleton, shared, from).await?;
+        let to_skeleton = skeleton_after(&to_source, &skeleton.branch(), shared, to).await?;
+        let compared = |source, state, skeleton| ComparedState { source, state, skeleton };
+        let comparison = Comparison {
+            from: compared(Arc::clone(&from_source), from_state, from_skeleton),
+            to: compared(to_source, to_state, to_skeleton),
+            relation: Relation::Branch(Box::new(compared(from_source, shared_state, skeleton))),
+        };
+        comparison.compare_all_sheets((from, to), max_cells, report_progress).await
     }
 }
 
-type DiffStates = fn(&Workbook, &Workbook) -> WorkbookDiff;
-
-struct Comparison<P> {
+struct Comparison {
     from: ComparedState,
     to: ComparedState,
-    diff: DiffStates,
-    listed: ListedDiff,
-    report_progress: P,
-    /// Number of rows that were compared.
-    rows: u64,
+    relation: Relation,
 }
 
-impl<P: FnMut(u64)> Comparison<P> {
-    async fn compare_all_sheets(mut self) -> Result<Option<ListedDiff>, ReaderError> {
-        for sheets in self.from.skeleton.compared_sheets(&self.to.skeleton) {
-            if !self.compare_sheets(&sheets).await? {
+impl Comparison {
+    async fn compare_all_sheets(
+        mut self,
+        positions: (Position, Position),
+        max_cells: usize,
+        report_progress: impl FnMut(u64),
+    ) -> Result<Option<ListedDiff>, ReaderError> {
+        let (from, to) = (&self.from.skeleton, &self.to.skeleton);
+        let whole = self.relation.diff(from, to, None);
+        let compared = self.relation.compared_sheets(from, to);
+        let listed = ListedDiff::new(positions, whole, max_cells);
+        let mut progress = Progress { listed, report_progress, rows: 0 };
+        for sheets in compared {
+            if !self.compare_sheets(&sheets, &mut progress).await? {
                 return Ok(None);
             }
         }
-        Ok(Some(self.listed))
+        Ok(Some(progress.listed))
     }
 
     /// Returns `false` if the sheets cannot be compared, because their rows are in another order.
-    async fn compare_sheets(&mut self, sheets: &ComparedSheets) -> Result<bool, ReaderError> {
+    async fn compare_sheets(
+        &mut self,
+        sheets: &ComparedSheets,
+        progress: &mut Progress<impl FnMut(u64)>,
+    ) -> Result<bool, ReaderError> {
         let (from_extent, to_extent) = (self.from.extent(sheets.from), self.to.extent(sheets.to));
         let bands = MatchingBands::new(&sheets.rows, from_extent.rows, to_extent.rows);
         let Some(mut bands) = bands else { return Ok(false) };
@@ -93,19 +148,14 @@ impl<P: FnMut(u64)> Comparison<P> {
             BandHeight::new(BandSize::OF_TWO_STATES, from_extent.columns.max(to_extent.columns));
         while let Some(band) = bands.peek(height.rows()) {
             match self.compare_band(sheets, &band).await? {
-                Ok(ComparedBand { cells, diff }) => {
+                Ok(compared) => {
                     bands.remove(&band);
-                    height.adapt(cells);
-                    self.listed.add_cells(diff);
+                    height.adapt(compared.cells);
+                    progress.add(&band, compared.diff);
                 }
-                Err(WorkbookTooLarge) if height.rows() > 1 => {
-                    height.halve();
-                    continue;
-                }
+                Err(WorkbookTooLarge) if height.rows() > 1 => height.halve(),
                 Err(too_large) => return Err(ComparedState::too_large(too_large)),
             }
-            self.rows += u64::try_from(band.src.len().max(band.dst.len())).unwrap_or(u64::MAX);
-            (self.report_progress)(self.rows);
         }
         Ok(true)
     }
@@ -116,17 +166,37 @@ impl<P: FnMut(u64)> Comparison<P> {
         band: &MatchingBand,
     ) -> Result<Result<ComparedBand, WorkbookTooLarge>, ReaderError> {
         let (before, after) = tokio::try_join!(
-            self.from.read_rows(sheets.from, &band.src),
-            self.to.read_rows(sheets.to, &band.dst),
+            self.from.read_rows(sheets.from, from_ref(&band.src)),
+            self.to.read_rows(sheets.to, from_ref(&band.dst)),
         )?;
         let cells = before.cell_count() + after.cell_count();
         if sheets.is_in_place(band) && before.tiles == after.tiles {
             return Ok(Ok(ComparedBand { cells, diff: WorkbookDiff::default() }));
         }
-        let (before, after) =
-            tokio::try_join!(self.from.fill(sheets.from, before), self.to.fill(sheets.to, after))?;
-        let diff = |before: Workbook| Ok((self.diff)(&before, &after?));
-        Ok(before.and_then(diff).map(|diff| ComparedBand { cells, diff }))
+        let (before, after, shared) = tokio::try_join!(
+            self.from.fill(sheets.from, before),
+            self.to.fill(sheets.to, after),
+            self.relation.fill_shared_rows(sheets, band),
+        )?;
+        Ok(before.and_then(|before| {
+            let diff = self.relation.diff(&before, &after?, shared.transpose()?.as_ref());
+            Ok(ComparedBand { cells, diff })
+        }))
+    }
+}
+
+/// The differences of the rows that were compared.
+struct Progress<P> {
+    listed: ListedDiff,
+    report_progress: P,
+    rows: u64,
+}
+
+impl<P: FnMut(u64)> Progress<P> {
+    fn add(&mut self, band: &MatchingBand, diff: WorkbookDiff) {
+        self.listed.add_cells(diff);
+        self.rows += u64::try_from(band.src.len().max(band.dst.len())).unwrap_or(u64::MAX);
+        (self.report_progress)(self.rows);
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cellar_api::wire::ProblemKind;
+use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
 use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::Extent;
@@ -47,22 +48,25 @@ impl ComparedState {
         metadata.map(|metadata| metadata.extent).unwrap_or_default()
     }
 
+    /// Reads one or several parts of a sheet.
     pub(super) async fn read_rows(
         &mut self,
         sheet: Option<SheetId>,
-        rows: &Range<u32>,
+        parts: &[Range<u32>],
     ) -> Result<StoredRows, ReaderError> {
         let mut stored = StoredRows::default();
         let columns = 0..self.extent(sheet).columns;
         let Some(sheet) = sheet.filter(|_| !columns.is_empty()) else { return Ok(stored) };
-        let mut bands = Bands::new(BandSize::IN_MEMORY, rows.clone(), columns);
         let ReadableState { root, tail, metadata, objects, .. } = &mut self.state;
         let state = SearchedState { root: root.as_ref(), tail, metadata };
-        while let Some((window, tile)) =
-            load_next_band(&self.source, state, sheet, &mut bands, objects).await?
-        {
-            bands.adapt_height(tile.cell_count());
-            stored.tiles.push((window, tile));
+        for rows in parts {
+            let mut bands = Bands::new(BandSize::IN_MEMORY, rows.clone(), columns.clone());
+            while let Some((window, tile)) =
+                load_next_band(&self.source, state, sheet, &mut bands, objects).await?
+            {
+                bands.adapt_height(tile.cell_count());
+                stored.tiles.push((window, tile));
+            }
         }
         Ok(stored)
     }
@@ -107,20 +111,28 @@ impl ComparedState {
 
 /// Applies the entries after `start`, up to and including `end`, to the skeleton of the state at
 /// `start`.
+///
+/// Only the history has entries of any age, and it starts with the newest. To keep few entries in
+/// memory, its pages are read back to `start` first, and then again in the order of the log.
 pub(super) async fn skeleton_after(
     source: &SnapshotSource,
     at_start: &Workbook,
     start: Position,
     end: Position,
 ) -> Result<Workbook, ReaderError> {
+    let read_page =
+        async |until| source.spreadsheet.history_page(Some(until), Some(MAX_PAGE_ENTRIES)).await;
     let mut skeleton = at_start.clone();
-    let mut pages = source.spreadsheet.entry_pages(start);
-    let mut reached = start;
-    while reached < end {
-        let Some(page) = pages.try_next().await? else {
-            return Err(ReaderError::Incomplete { reached, head: end });
-        };
-        for entry in page.entries.iter().filter(|entry| entry.position <= end) {
+    let (mut later_pages, mut reached) = (Vec::new(), start);
+    let mut until = end;
+    let mut page = read_page(until).await?;
+    while let Some(next) = page.next.filter(|next| *next > start) {
+        later_pages.push(until);
+        until = next;
+        page = read_page(until).await?;
+    }
+    loop {
+        for entry in page.entries.iter().rev().filter(|entry| entry.position > reached) {
             let mutations = source.mutations_of(entry).await?;
             for mutation in mutations.iter() {
                 skeleton
@@ -128,8 +140,13 @@ pub(super) async fn skeleton_after(
                     .map_err(|error| invalid_reply(source, error.to_string()))?;
             }
             skeleton.drop_cells();
-            reached = entry.position;
         }
+        reached = page.entries.first().map_or(reached, |entry| entry.position.max(reached));
+        let Some(until) = later_pages.pop() else { break };
+        page = read_page(until).await?;
+    }
+    if reached < end {
+        return Err(ReaderError::Incomplete { reached, head: end });
     }
     Ok(skeleton)
 }

@@ -171,6 +171,16 @@ impl AxisMap {
         Some(run.src.saturating_add(dst.saturating_sub(run.dst)))
     }
 
+    /// Returns the rows or columns of the older state that are at the indexes `dst` in the newer state.
+    pub fn sources_of(&self, dst: &Range<u32>) -> impl Iterator<Item = Range<u32>> {
+        let (start, end) = (dst.start, dst.end);
+        let ordered = self.runs_ending_after_dst(start).iter().take_while(move |run| run.dst < end);
+        ordered.chain(&self.reordered_runs).filter_map(move |run| {
+            let (first, last) = (run.dst.max(start), run.dst_end().min(end));
+            (first < last).then(|| run.src + (first - run.dst)..run.src + (last - run.dst))
+        })
+    }
+
     /// Maps an insertion before row `before` of the older state to an index in the newer state. The
     /// rows are inserted directly before the first remaining row at or after `before`, and
     /// therefore after rows that other users inserted there.

@@ -1,14 +1,14 @@
 //! Differences between two states that have developed from one shared state, such as a fork and its
 //! source.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::diff::{
-    CellDiff, FormulaComparison, SheetChange, SheetDiff, WorkbookDiff, diff_contents,
+    CellDiff, FormulaComparison, NewState, SheetChange, SheetDiff, WorkbookDiff, diff_contents,
     diff_of_added_sheet, diff_of_deleted_sheet,
 };
 use super::tab_order::diff_order;
-use super::{SheetReader, Workbook};
+use super::{Sheet, SheetReader, Workbook};
 use cellar_formula::changes::{MovedLines, SheetLines};
 use cellar_grid::SheetId;
 
@@ -30,10 +30,6 @@ impl Workbook {
     /// one branch is compared with the other branch's new sheet of the same name, row by row.
     #[must_use]
     pub fn diff_from_branch(&self, from: &Self, shared: &Self) -> WorkbookDiff {
-        let is_common = |id: &SheetId| {
-            shared.sheet(*id).is_some() && from.sheet(*id).is_some() && self.sheet(*id).is_some()
-        };
-        let mut diffs = Vec::new();
         let moves = BranchMoves {
             between: self.moved_from_branch(from, shared),
             between_in_place: shared
@@ -41,41 +37,70 @@ impl Workbook {
             to_old: shared.moved_lines_to(from),
             to_new: shared.moved_lines_to(self),
         };
-        for id in shared.sheets.keys().copied().filter(is_common) {
-            diffs.extend(self.diff_of_shared_sheet(id, from, shared, &moves));
-        }
-        let mut replaced = BTreeMap::new();
-        for id in from.sheets.keys().filter(|id| !is_common(id)) {
-            let Some(old) = from.sheet(*id) else { continue };
-            let name = from.tabs.name(*id).unwrap_or_default();
-            let same_name = self.tabs.named(name).filter(|new_id| !is_common(new_id));
-            if let Some(new_id) = same_name
-                && self.sheet(new_id).is_some()
-            {
-                replaced.insert(*id, new_id);
-                diffs.push(from.diff_replaced_sheet(*id, new_id, self));
-            } else {
-                let name = name.to_owned();
-                diffs.push(SheetDiff { sheet: *id, name, ..diff_of_deleted_sheet(old) });
-            }
-        }
-        for id in self.sheets.keys().filter(|id| !is_common(id)) {
-            if !replaced.values().any(|new_id| new_id == id)
-                && let Some(new) = self.sheet(*id)
-            {
-                let name = self.tabs.name(*id).unwrap_or_default().to_owned();
-                diffs.push(SheetDiff { sheet: *id, name, ..diff_of_added_sheet(new) });
-            }
-        }
+        let pairs = self.pair_with_branch(from, shared);
+        let mut diffs: Vec<SheetDiff> = pairs
+            .iter()
+            .filter_map(|pair| match *pair {
+                SheetPair::Shared(id) => self.diff_of_shared_sheet(id, from, shared, &moves),
+                SheetPair::SameName { old, new } => Some(from.diff_replaced_sheet(old, new, self)),
+                SheetPair::Deleted(id) => {
+                    let name = from.tabs.name(id).unwrap_or_default().to_owned();
+                    Some(SheetDiff { sheet: id, name, ..diff_of_deleted_sheet(from.sheet(id)?) })
+                }
+                SheetPair::Added(id) => {
+                    let name = self.tabs.name(id).unwrap_or_default().to_owned();
+                    Some(SheetDiff { sheet: id, name, ..diff_of_added_sheet(self.sheet(id)?) })
+                }
+            })
+            .collect();
         diffs.retain(SheetDiff::has_differences);
-        diffs.sort_by_key(|diff| diff.sheet);
+        diffs.sort_by_key(SheetDiff::order_key);
         let names = from.diff_names(self, |id| self.sheet_lines_from_branch(from, shared, id));
-        let new_number = |old: SheetId| match replaced.get(&old) {
-            Some(new) => Some(*new),
-            None => Some(old).filter(is_common),
+        let new_number = |number: SheetId| {
+            pairs.iter().find_map(|pair| match *pair {
+                SheetPair::Shared(id) if id == number => Some(id),
+                SheetPair::SameName { old, new } if old == number => Some(new),
+                _ => None,
+            })
         };
         let order = diff_order(&from.tabs, &self.tabs, new_number);
         WorkbookDiff { sheets: diffs, names, order, formulas_incomplete: false }
+    }
+
+    /// Returns how the sheets of the branch `from` and of this branch are compared.
+    pub(super) fn pair_with_branch(&self, from: &Self, shared: &Self) -> Vec<SheetPair> {
+        let is_shared = |id: &SheetId| {
+            shared.sheet(*id).is_some() && from.sheet(*id).is_some() && self.sheet(*id).is_some()
+        };
+        let mut pairs: Vec<SheetPair> =
+            shared.sheets.keys().copied().filter(is_shared).map(SheetPair::Shared).collect();
+        let mut named = BTreeSet::new();
+        for &old in from.sheets.keys().filter(|id| !is_shared(id)) {
+            let same_name = from.tabs.name(old).and_then(|name| self.tabs.named(name));
+            pairs.push(match same_name.filter(|new| !is_shared(new)) {
+                Some(new) => {
+                    named.insert(new);
+                    SheetPair::SameName { old, new }
+                }
+                None => SheetPair::Deleted(old),
+            });
+        }
+        let added = self.sheets.keys().filter(|id| !is_shared(id) && !named.contains(id));
+        pairs.extend(added.copied().map(SheetPair::Added));
+        pairs
+    }
+
+    /// Returns a sheet of this branch. Rows and columns that are also in the branch `from` have the ids
+    /// that they have there.
+    pub(super) fn sheet_with_ids_of_branch(
+        &self,
+        id: SheetId,
+        from: &Self,
+        shared: &Self,
+    ) -> Option<Sheet> {
+        let (old, new) = (from.sheets.get(&id)?, self.sheets.get(&id)?);
+        let new = new.with_ids_of(old, shared.sheets.get(&id)?);
+        Some(new.with_replaced_ids(old).into_owned())
     }
 
     /// Returns how rows and columns of the branch `from` are numbered in this branch. Deletions count
@@ -103,21 +128,31 @@ impl Workbook {
         moves: &BranchMoves,
     ) -> Option<SheetDiff> {
         let (old, new) = (from.sheet(id)?, self.sheet(id)?);
-        let shared = shared.sheet(id)?;
-        let new_sheet = new.sheet.with_ids_of(old.sheet, shared.sheet);
-        let new_sheet = new_sheet.with_replaced_ids(old.sheet);
+        let new_sheet = self.sheet_with_ids_of_branch(id, from, shared)?;
         let new = SheetReader { sheet: &new_sheet, ..new };
         let (moved, moved_in_place) = (&moves.between, Some(&moves.between_in_place));
-        let is_back_in_time = false;
-        let comparison =
-            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true };
+        let new_state = NewState::Branch { shared: &shared.tabs };
+        let comparison = FormulaComparison { moved, new_state, moved_in_place, by_text: true };
         let mut contents = diff_contents(old, new, comparison);
-        remove_formulas_of_shared(&mut contents, shared, old, new, moves);
+        remove_formulas_of_shared(&mut contents, shared.sheet(id)?, old, new, moves);
         let (old_name, new_name) = (from.tabs.name(id), self.tabs.name(id));
         let change = if old_name == new_name { SheetChange::Kept } else { SheetChange::Renamed };
         let name = new_name.unwrap_or_default().to_owned();
         Some(SheetDiff { sheet: id, name, change, ..contents })
     }
+}
+
+/// Sheets of two branches that are compared with each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SheetPair {
+    /// A sheet of the shared state that both branches have.
+    Shared(SheetId),
+    /// A sheet that only the old branch has, and a sheet with its name that only the new branch has.
+    SameName { old: SheetId, new: SheetId },
+    /// A sheet that only the old branch has.
+    Deleted(SheetId),
+    /// A sheet that only the new branch has.
+    Added(SheetId),
 }
 
 /// How rows and columns have moved between a shared state and two branches.
@@ -148,7 +183,7 @@ fn remove_formulas_of_shared(
         let formula = shared.formula(id);
         let (to_old, to_new) = (&moves.to_old, &moves.to_new);
         formula.is_none()
-            || !formulas.only_moved(formula, to_old, old.formula(id), &mut old_formulas)
-            || !formulas.only_moved(formula, to_new, new.formula(id), &mut new_formulas)
+            || !formulas.only_moved_or_followed(formula, to_old, old.formula(id), &mut old_formulas)
+            || !formulas.only_moved_or_followed(formula, to_new, new.formula(id), &mut new_formulas)
     });
 }

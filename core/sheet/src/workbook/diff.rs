@@ -12,6 +12,7 @@ use super::{NameDiff, SheetReader, Workbook};
 use crate::a1::CellName;
 use crate::axis_map::Axis;
 use crate::cell::Cell;
+use crate::metadata::Tabs;
 use crate::operation::{SheetId, Span, Spans};
 use cellar_formula::changes::MovedLines;
 
@@ -150,14 +151,25 @@ pub struct CellDiff {
     pub after: Cell,
 }
 
+/// How the new state is related to the old one.
+#[derive(Clone, Copy)]
+pub(super) enum NewState<'m> {
+    Later,
+    /// The new formula moved and became the old one.
+    Earlier,
+    /// Both have developed from a state with these sheets.
+    Branch {
+        shared: &'m Tabs,
+    },
+}
+
 /// How formulas of two states are compared.
 #[derive(Clone, Copy)]
 pub(super) struct FormulaComparison<'m> {
     /// Leads from the earlier state to the later state. A formula whose references only follow it is
     /// unchanged.
     pub(super) moved: &'m MovedLines,
-    /// Whether the old state is the later one, so that the new formula moved and became the old one.
-    pub(super) is_back_in_time: bool,
+    pub(super) new_state: NewState<'m>,
     /// Like `moved`, but rows and columns that were replaced by as many count as kept.
     pub(super) moved_in_place: Option<&'m MovedLines>,
     /// Whether the displayed texts are compared: a formula with the same text is unchanged, although
@@ -173,21 +185,21 @@ impl Workbook {
     /// inserted and deleted rows and columns is unchanged, unless one became `#REF!`.
     #[must_use]
     pub fn diff(&self, to: &Self) -> WorkbookDiff {
-        self.diff_in_time(to, false)
+        self.diff_in_time(to, NewState::Later)
     }
 
     /// Like [`Workbook::diff`], from a later to an earlier state.
     #[must_use]
     pub fn diff_to_earlier(&self, to: &Self) -> WorkbookDiff {
-        self.diff_in_time(to, true)
+        self.diff_in_time(to, NewState::Earlier)
     }
 
-    fn diff_in_time(&self, to: &Self, is_back_in_time: bool) -> WorkbookDiff {
+    fn diff_in_time(&self, to: &Self, new_state: NewState<'_>) -> WorkbookDiff {
+        let is_back_in_time = matches!(new_state, NewState::Earlier);
         let (earlier, later) = if is_back_in_time { (to, self) } else { (self, to) };
         let (moved, moved_in_place) =
             (&earlier.moved_lines_to(later), Some(&earlier.moved_in_place_to(later)));
-        let comparison =
-            FormulaComparison { moved, is_back_in_time, moved_in_place, by_text: true };
+        let comparison = FormulaComparison { moved, new_state, moved_in_place, by_text: true };
         let replacements: BTreeMap<SheetId, SheetId> = self
             .sheets
             .keys()
@@ -217,7 +229,7 @@ impl Workbook {
     pub(super) fn diff_by_number(&self, to: &Self) -> WorkbookDiff {
         let comparison = FormulaComparison {
             moved: &self.moved_lines_to(to),
-            is_back_in_time: false,
+            new_state: NewState::Later,
             moved_in_place: None,
             by_text: false,
         };
@@ -287,6 +299,13 @@ impl AxisDiff {
 }
 
 impl SheetDiff {
+    /// Returns the number by which the sheets of a [`WorkbookDiff`] are ordered. A deleted sheet of one
+    /// branch may have the number of a sheet of the other branch, and is before it.
+    #[must_use]
+    pub fn order_key(&self) -> (SheetId, bool) {
+        (self.sheet, self.change != SheetChange::Deleted)
+    }
+
     pub(super) fn has_differences(&self) -> bool {
         self.change != SheetChange::Kept
             || !self.rows.is_empty()
@@ -301,7 +320,7 @@ impl SheetDiff {
 fn by_text_alone(nothing_moved: &MovedLines) -> FormulaComparison<'_> {
     FormulaComparison {
         moved: nothing_moved,
-        is_back_in_time: false,
+        new_state: NewState::Later,
         moved_in_place: None,
         by_text: true,
     }
@@ -352,7 +371,7 @@ fn diff_cells(
     new: SheetReader<'_>,
     comparison: FormulaComparison<'_>,
 ) -> Vec<CellDiff> {
-    let FormulaComparison { moved, is_back_in_time, moved_in_place, by_text } = comparison;
+    let FormulaComparison { moved, new_state, moved_in_place, by_text } = comparison;
     let old_lookup = old.sheet.cell_lookup();
     let new_lookup = new.sheet.cell_lookup();
     let (mut old_formulas, mut new_formulas) = (old.formulas(), new.formulas());
@@ -371,16 +390,26 @@ fn diff_cells(
         let differs_otherwise = !before.has_value_of(&after) || before.format != after.format;
         let has_same_text = by_text && before.formula == after.formula;
         let (old_formula, new_formula) = (old.formula(cell_id), new.formula(cell_id));
-        let mut only_moved = |moved: &MovedLines| {
-            if is_back_in_time {
-                return new_formulas.only_moved_or_followed(
-                    new_formula,
-                    moved,
-                    old_formula,
-                    &mut old_formulas,
-                );
-            }
-            old_formulas.only_moved_or_followed(old_formula, moved, new_formula, &mut new_formulas)
+        let mut only_moved = |moved: &MovedLines| match new_state {
+            NewState::Earlier => new_formulas.only_moved_or_followed(
+                new_formula,
+                moved,
+                old_formula,
+                &mut old_formulas,
+            ),
+            NewState::Later => old_formulas.only_moved_or_followed(
+                old_formula,
+                moved,
+                new_formula,
+                &mut new_formulas,
+            ),
+            NewState::Branch { shared } => old_formulas.only_moved_from_branch(
+                old_formula,
+                moved,
+                new_formula,
+                &mut new_formulas,
+                shared,
+            ),
         };
         let has_same_formula =
             has_same_text || only_moved(moved) || moved_in_place.is_some_and(only_moved);

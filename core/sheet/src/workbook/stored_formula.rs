@@ -155,15 +155,57 @@ impl<'a> FormulaReader<'a> {
         newer: Option<&StoredFormula>,
         newer_reader: &mut FormulaReader<'_>,
     ) -> bool {
-        if self.only_moved(older, moved, newer, newer_reader) {
-            return true;
-        }
+        let newer_tabs = newer_reader.tabs;
+        self.only_moved(older, moved, newer, newer_reader)
+            || self.names_same_sheets(older, moved, newer, newer_reader, |sheet| {
+                newer_tabs.name(sheet).is_some()
+            })
+    }
+
+    /// Like [`FormulaReader::only_moved_or_followed`], for formulas of two branches. Only the numbers of
+    /// the sheets `shared` mean the same sheets in both.
+    pub(in crate::workbook) fn only_moved_from_branch(
+        &mut self,
+        older: Option<&StoredFormula>,
+        moved: &MovedLines,
+        newer: Option<&StoredFormula>,
+        newer_reader: &mut FormulaReader<'_>,
+        shared: &Tabs,
+    ) -> bool {
+        let newer_tabs = newer_reader.tabs;
+        let is_kept =
+            |sheet: SheetId| shared.name(sheet).is_some() && newer_tabs.name(sheet).is_some();
+        let own_sheet = self.sheet;
+        let template = older.and_then(|older| self.template(older));
+        let has_other_sheets = template.is_some_and(|template| {
+            let mut references = template.references_at(TEMPLATE_CELL);
+            references
+                .any(|reference| reference.sheet_number(own_sheet).is_some_and(|id| !is_kept(id)))
+        });
+        !has_other_sheets && self.only_moved(older, moved, newer, newer_reader)
+            || self.names_same_sheets(older, moved, newer, newer_reader, is_kept)
+    }
+
+    /// Returns whether the formulas are the same if each sheet is called by its name. Sheets for which
+    /// `is_kept` returns true may have been renamed.
+    fn names_same_sheets(
+        &mut self,
+        older: Option<&StoredFormula>,
+        moved: &MovedLines,
+        newer: Option<&StoredFormula>,
+        newer_reader: &mut FormulaReader<'_>,
+        is_kept: impl Fn(SheetId) -> bool,
+    ) -> bool {
         let Some((older, newer)) = older.zip(newer) else { return false };
         let Some((older, newer)) = self.template(older).zip(newer_reader.template(newer)) else {
             return false;
         };
         let older = moved_template(&older, self.sheet, moved);
-        follows_names(&older, self.tabs, &newer, newer_reader.tabs)
+        let (tabs, newer_tabs) = (self.tabs, newer_reader.tabs);
+        let older_name =
+            |sheet| if is_kept(sheet) { newer_tabs.name(sheet) } else { tabs.name(sheet) };
+        text_with_names(&older, older_name, newer_tabs)
+            == text_with_names(&newer, |sheet| newer_tabs.name(sheet), newer_tabs)
     }
 
     /// Returns whether the formula `newer`, of the same cell in another state, is `older` with the
@@ -255,24 +297,23 @@ pub(in crate::workbook) fn lost_same_references(
     lost_count(template, tabs) > 0 && text_of_lost(template) == text_of_lost(other)
 }
 
-/// Returns whether two formulas of the states with the sheets `tabs` and `newer_tabs` are the same if
-/// each reference to a missing sheet refers to the sheet that has its name in the newer state.
-fn follows_names(older: &Template, tabs: &Tabs, newer: &Template, newer_tabs: &Tabs) -> bool {
-    let following_text = |template: &Template, tabs: &Tabs| {
-        let following = changed_template(template, |reference| {
-            let named = match &reference.sheet {
-                ReferenceSheet::Numbered(sheet) if newer_tabs.name(*sheet).is_none() => {
-                    tabs.name(*sheet).and_then(|name| newer_tabs.named(name))
-                }
-                ReferenceSheet::Unknown(name) => newer_tabs.named(name),
-                ReferenceSheet::Numbered(_) | ReferenceSheet::Own => None,
-            };
-            let sheet = named.map_or_else(|| reference.sheet.clone(), ReferenceSheet::Numbered);
-            Reference { sheet, ..reference.clone() }
-        });
-        text_of(&following, newer_tabs)
-    };
-    following_text(older, tabs) == following_text(newer, newer_tabs)
+/// Returns the text of a formula in which each sheet that has a name is called by it, in lower case.
+fn text_with_names<'n>(
+    template: &Template,
+    name: impl Fn(SheetId) -> Option<&'n str>,
+    tabs: &Tabs,
+) -> String {
+    let named = changed_template(template, |reference| {
+        let name = match &reference.sheet {
+            ReferenceSheet::Numbered(sheet) => name(*sheet),
+            ReferenceSheet::Unknown(name) => Some(name.as_str()),
+            ReferenceSheet::Own => None,
+        };
+        let unknown = |name: &str| ReferenceSheet::Unknown(name.to_lowercase());
+        let sheet = name.map_or_else(|| reference.sheet.clone(), unknown);
+        Reference { sheet, ..reference.clone() }
+    });
+    text_of(&named, tabs)
 }
 
 fn lost_count(template: &Template, tabs: &Tabs) -> usize {

@@ -91,3 +91,27 @@ fn new_sheets_are_compared_by_name_and_not_by_number() {
     assert_eq!(changes, expected);
     assert_eq!((sheets[1].sheet, sheets[1].cells.len()), (SheetId(1), 1));
 }
+
+fn formula(text: &str) -> Operation {
+    let value = Some(Value::Number(1.0));
+    let cell = CellEdit { row: 0, column: 0, value, formula: Some(text.into()), format: None };
+    Operation::SetCells(SetCells { sheet: SheetId::FIRST, cells: vec![cell] })
+}
+
+#[test]
+fn references_to_new_sheets_are_compared_by_name_and_not_by_number() {
+    let changed = |shared: &[Operation], fork: &[Operation], source: &[Operation]| {
+        let sheets = diff(shared, fork, source);
+        let cells = |sheet: &SheetDiff| sheet.cells.len();
+        sheets.iter().filter(|sheet| sheet.sheet == SheetId::FIRST).map(cells).sum::<usize>()
+    };
+    let (fork, source) = ([add(1, "A"), formula("=A!B2")], [add(1, "B"), formula("=B!B2")]);
+    assert_eq!(changed(&[], &fork, &source), 1);
+    let (fork, source) = ([add(2, "C"), formula("=c!B2")], [formula("=C!B2")]);
+    assert_eq!(changed(&[], &fork, &source), 0);
+    // The formula follows a row that one side deleted, and names a sheet that only that side has.
+    let spans = Spans::one(4, 1);
+    let deleted = Operation::DeleteRows(DeleteSpans { sheet: SheetId::FIRST, spans });
+    let shared = [formula("=New!B2+B9")];
+    assert_eq!(changed(&shared, &[add(1, "new"), deleted], &[]), 0);
+}

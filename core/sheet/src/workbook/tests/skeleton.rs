@@ -68,15 +68,20 @@ fn used_rows(state: &Workbook, sheet: Option<SheetId>) -> u32 {
     sheet.map_or(0, |sheet| state.sheet(sheet).unwrap().extent().rows)
 }
 
+/// Two or three states. The third is the one that both branches share.
+type States<'a> = (&'a Workbook, &'a Workbook, Option<&'a Workbook>);
+
 /// Compares bands of at most `max_rows` rows of states that have developed from `skeletons`.
 fn diff_of_bands(
-    (from_skeleton, to_skeleton): (&Workbook, &Workbook),
-    (from, to): (&Workbook, &Workbook),
-    diff: fn(&Workbook, &Workbook) -> WorkbookDiff,
+    skeletons: States<'_>,
+    (from, to, shared): States<'_>,
+    compared: &[ComparedSheets],
+    diff: impl Fn(States<'_>) -> WorkbookDiff,
     max_rows: u32,
 ) -> WorkbookDiff {
-    let mut joined = diff(from_skeleton, to_skeleton);
-    for sheets in from_skeleton.compared_sheets(to_skeleton) {
+    let (from_skeleton, to_skeleton, shared_skeleton) = skeletons;
+    let mut joined = diff(skeletons);
+    for sheets in compared {
         let (from_rows, to_rows) = (used_rows(from, sheets.from), used_rows(to, sheets.to));
         let mut bands = MatchingBands::new(&sheets.rows, from_rows, to_rows).unwrap();
         while let Some(band) = bands.peek(max_rows) {
@@ -87,21 +92,44 @@ fn diff_of_bands(
                 continue;
             }
             let before = fill(from_skeleton, sheets.from, before);
-            let of_band = diff(&before, &fill(to_skeleton, sheets.to, after));
-            for sheet_diff in of_band.sheets {
-                let same = |other: &&mut SheetDiff| other.sheet == sheet_diff.sheet;
-                match joined.sheets.iter_mut().find(same) {
-                    Some(joined) => {
-                        joined.cells.extend(sheet_diff.cells);
-                        joined.deleted_cells.extend(sheet_diff.deleted_cells);
+            let after = fill(to_skeleton, sheets.to, after);
+            let shared_rows = shared.zip(shared_skeleton).map(|(state, skeleton)| {
+                let mut filled = skeleton.clone();
+                if let Some((sheet, parts)) = sheets.shared_rows(&band) {
+                    for rows in parts {
+                        filled = fill(&filled, Some(sheet), stored_rows(state, Some(sheet), &rows));
                     }
-                    None => joined.sheets.push(sheet_diff),
                 }
-            }
+                filled
+            });
+            let of_band = diff((&before, &after, shared_rows.as_ref()));
+            of_band.sheets.into_iter().for_each(|sheet| join(&mut joined, sheet));
         }
     }
-    joined.sheets.sort_by_key(|sheet| sheet.sheet);
+    joined.sheets.sort_by_key(SheetDiff::order_key);
     joined
+}
+
+fn join(joined: &mut WorkbookDiff, of_band: SheetDiff) {
+    let is_same = |other: &&mut SheetDiff| other.order_key() == of_band.order_key();
+    match joined.sheets.iter_mut().find(is_same) {
+        Some(joined) => {
+            joined.cells.extend(of_band.cells);
+            joined.deleted_cells.extend(of_band.deleted_cells);
+        }
+        None => joined.sheets.push(of_band),
+    }
+}
+
+/// Applies operations to a state and to its skeleton.
+fn develop(mut state: Workbook, mut skeleton: Workbook, operations: &[Operation]) -> [Workbook; 2] {
+    for operation in operations {
+        state.apply_operation(operation);
+        skeleton.apply_operation(operation);
+        skeleton.drop_cells();
+    }
+    assert_eq!(skeleton.metadata(), state.metadata());
+    [state, skeleton]
 }
 
 /// Checks that the operations `since`, and the way back, differ in bands as in whole states. Returns
@@ -116,20 +144,44 @@ fn check_bands(
     let from = with_stored_cells(&states.0);
     let since = apply_all(&mut states, since, 100);
     let from_skeleton = Workbook::skeleton(&from.metadata());
-    let (mut to, mut to_skeleton) = (from.clone(), from_skeleton.clone());
-    for operation in &since {
-        to.apply_operation(operation);
-        to_skeleton.apply_operation(operation);
-        to_skeleton.drop_cells();
-    }
-    prop_assert_eq!(&to_skeleton.metadata(), &to.metadata());
-    let (skeletons, states) = ((&from_skeleton, &to_skeleton), (&from, &to));
-    let of_bands = diff_of_bands(skeletons, states, Workbook::diff, max_rows);
+    let [to, to_skeleton] = develop(from.clone(), from_skeleton.clone(), &since);
+    let diff_of_bands = |skeletons: States<'_>, states, diff: fn(&_, &_) -> _| {
+        let compared = skeletons.0.compared_sheets(skeletons.1);
+        diff_of_bands(skeletons, states, &compared, |(from, to, _)| diff(from, to), max_rows)
+    };
+    let (skeletons, states) = ((&from_skeleton, &to_skeleton, None), (&from, &to, None));
+    let of_bands = diff_of_bands(skeletons, states, Workbook::diff);
     prop_assert_eq!(&of_bands, &from.diff(&to), "{:?}", since);
-    let (skeletons, states) = ((&to_skeleton, &from_skeleton), (&to, &from));
-    let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier, max_rows);
+    let (skeletons, states) = ((&to_skeleton, &from_skeleton, None), (&to, &from, None));
+    let back = diff_of_bands(skeletons, states, Workbook::diff_to_earlier);
     prop_assert_eq!(back, to.diff_to_earlier(&from), "back before {:?}", since);
     Ok(of_bands)
+}
+
+/// Checks that two branches differ in bands as in whole states.
+fn check_branches(
+    before: Vec<Operation>,
+    [of_from, of_to]: [Vec<Operation>; 2],
+    max_rows: u32,
+) -> Result<(), TestCaseError> {
+    let mut states = (Workbook::default(), PlainWorkbook::new());
+    apply_all(&mut states, before, 1);
+    let shared = with_stored_cells(&states.0);
+    let of_from = apply_all(&mut states.clone(), of_from, 100);
+    let of_to = apply_all(&mut states, of_to, 100);
+    let skeleton = Workbook::skeleton(&shared.metadata());
+    let [from, from_skeleton] = develop(shared.clone(), skeleton.clone(), &of_from);
+    let [to, to_skeleton] = develop(shared.branch(), skeleton.branch(), &of_to);
+    let compared = to_skeleton.sheets_compared_with_branch(&from_skeleton, &skeleton);
+    let of_bands = diff_of_bands(
+        (&from_skeleton, &to_skeleton, Some(&skeleton)),
+        (&from, &to, Some(&shared)),
+        &compared,
+        |(from, to, shared)| to.diff_from_branch(from, shared.unwrap()),
+        max_rows,
+    );
+    prop_assert_eq!(&of_bands, &to.diff_from_branch(&from, &shared), "{:?} {:?}", of_from, of_to);
+    Ok(())
 }
 
 proptest! {
@@ -142,6 +194,16 @@ proptest! {
         max_rows in 1..20_u32,
     ) {
         check_bands(before, since, max_rows)?;
+    }
+
+    #[test]
+    fn bands_of_branches_differ_like_whole_states(
+        before in vec(any_operation_with_formulas(), 0..8),
+        of_from in vec(any_operation_with_formulas(), 0..5),
+        of_to in vec(any_operation_with_formulas(), 1..5),
+        max_rows in 1..20_u32,
+    ) {
+        check_branches(before, [of_from, of_to], max_rows)?;
     }
 }
 
