@@ -1,5 +1,5 @@
 //! Tests of the simulator: its parts work as described, equal seeds give equal runs, each scenario
-//! passes some hundred seeds and shows all its rare events, and all seeds that ever failed pass.
+//! passes a hundred seeds and shows all its rare events, and all seeds that ever failed pass.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod arguments;

@@ -1,11 +1,11 @@
-//! Runs some hundred seeds of each scenario, and the seeds that failed once.
+//! Runs a hundred seeds of each scenario, and the seeds that failed once.
 
 use cellar_sim::batch::{Summary, run_seeds};
 use cellar_sim::failed_seeds;
 use cellar_sim::run::run;
 use cellar_sim::scenarios::Scenario;
 
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 100;
 
 fn check_seeds(scenario: Scenario) {
     let (mut summary, seeds) = (Summary::default(), (1..=SEEDS).collect::<Vec<_>>());
