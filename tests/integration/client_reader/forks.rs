@@ -67,7 +67,7 @@ async fn differs_as_the_server_says(from: &Branch, to: &Branch) {
 async fn forks_differ_from_each_other_and_from_their_source_as_the_server_says() {
     let (world, mut random) = (World::start().await, Rng::with_seed(3));
     let source = Branch::new(world.client.spreadsheet(world.log));
-    // Before formulas name it. What a formula shows that names a missing sheet depends on the snapshot.
+    // Formulas name this sheet. If it did not exist yet, their texts would depend on the snapshot.
     let extra = AddSheet { sheet: SheetId(1), name: EXTRA.into(), before: None };
     world.apply(Operation::AddSheet(extra)).await;
     for step in 0..STEPS {
