@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
-use crate::journey::{Project, Run};
+use crate::journey::{Project, Run, json};
 
 fn done(project: &Project, arguments: &[&str]) -> Run {
     let run = project.cellar(arguments);
     assert_eq!(run.code, 0, "{arguments:?}: {run:?}");
     run
-}
-
-fn json(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap()
 }
 
 /// Creates a spreadsheet with the cells A1 and A2, and a fork of it. Returns their ids.

@@ -17,6 +17,11 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
+/// Returns the result that the command printed as JSON.
+pub(crate) fn json(run: &Run) -> Value {
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+}
+
 /// A folder in which commands run. Its cloud is stopped when it is dropped.
 pub(crate) struct Project {
     folder: tempfile::TempDir,

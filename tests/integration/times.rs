@@ -5,7 +5,7 @@ use std::time::Duration;
 use cellar_api::time::format_utc;
 use serde_json::Value;
 
-use crate::journey::{Project, Run};
+use crate::journey::{Project, Run, json};
 
 /// A spreadsheet with two edits of A1, at different times.
 struct Edited {
@@ -50,10 +50,6 @@ impl Edited {
         let response = request.send().await.unwrap();
         (response.status().as_u16(), response.json().await.unwrap())
     }
-}
-
-fn json(run: &Run) -> Value {
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
 }
 
 #[test]

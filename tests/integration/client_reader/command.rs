@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::journey::{Project, Run};
+use crate::journey::{Project, json};
 
 fn cost(project: &Project, arguments: &[&str]) -> serde_json::Value {
     let run = project.cellar(&[arguments, &["--json", "--cost"]].concat());
@@ -115,8 +115,4 @@ fn positions_with_more_edits_than_the_server_can_compare_are_compared() {
         );
         assert!(diff.get("unlisted_cells").is_none());
     }
-}
-
-fn json(run: &Run) -> serde_json::Value {
-    serde_json::from_str(&run.stdout).unwrap()
 }

@@ -97,8 +97,11 @@ impl Spreadsheet {
             return Ok(None);
         };
         let skeleton = Workbook::skeleton(&shared_state.metadata);
-        let from_skeleton = skeleton_after(&from_source, &skeleton, shared, from).await?;
-        let to_skeleton = skeleton_after(&to_source, &skeleton.branch(), shared, to).await?;
+        let branch = skeleton.branch();
+        let (from_skeleton, to_skeleton) = tokio::try_join!(
+            skeleton_after(&from_source, &skeleton, shared, from),
+            skeleton_after(&to_source, &branch, shared, to),
+        )?;
         let compared = |source, state, skeleton| ComparedState { source, state, skeleton };
         let comparison = Comparison {
             from: compared(Arc::clone(&from_source), from_state, from_skeleton),

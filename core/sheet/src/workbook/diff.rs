@@ -299,8 +299,8 @@ impl AxisDiff {
 }
 
 impl SheetDiff {
-    /// Returns the number by which the sheets of a [`WorkbookDiff`] are ordered. A deleted sheet of one
-    /// branch may have the number of a sheet of the other branch, and is before it.
+    /// Returns the key by which the sheets of a [`WorkbookDiff`] are ordered: the number, and for equal
+    /// numbers the deleted sheet first. A sheet of the other branch may have its number.
     #[must_use]
     pub fn order_key(&self) -> (SheetId, bool) {
         (self.sheet, self.change != SheetChange::Deleted)

@@ -175,13 +175,8 @@ impl<'a> FormulaReader<'a> {
         let newer_tabs = newer_reader.tabs;
         let is_kept =
             |sheet: SheetId| shared.name(sheet).is_some() && newer_tabs.name(sheet).is_some();
-        let own_sheet = self.sheet;
-        let template = older.and_then(|older| self.template(older));
-        let has_other_sheets = template.is_some_and(|template| {
-            let mut references = template.references_at(TEMPLATE_CELL);
-            references
-                .any(|reference| reference.sheet_number(own_sheet).is_some_and(|id| !is_kept(id)))
-        });
+        let has_other_sheets =
+            older.is_some_and(|older| self.refers_to_any(older, |sheet| !is_kept(sheet)));
         !has_other_sheets && self.only_moved(older, moved, newer, newer_reader)
             || self.names_same_sheets(older, moved, newer, newer_reader, is_kept)
     }
@@ -238,11 +233,20 @@ impl<'a> FormulaReader<'a> {
         formula: &StoredFormula,
         sheet: SheetId,
     ) -> bool {
+        self.refers_to_any(formula, |other| other == sheet)
+    }
+
+    /// Returns whether a reference of the formula is on a sheet for which `is_wanted` returns true.
+    fn refers_to_any(
+        &mut self,
+        formula: &StoredFormula,
+        is_wanted: impl Fn(SheetId) -> bool,
+    ) -> bool {
         let own_sheet = self.sheet;
         let template = self.template(formula);
         template.is_some_and(|template| {
             let mut references = template.references_at(TEMPLATE_CELL);
-            references.any(|reference| reference.sheet_number(own_sheet) == Some(sheet))
+            references.any(|reference| reference.sheet_number(own_sheet).is_some_and(&is_wanted))
         })
     }
 
