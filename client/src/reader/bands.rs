@@ -5,7 +5,7 @@ use std::ops::Range;
 use cellar_base::limits::MAX_READ_BAND_TILES;
 use cellar_sheet::operation::SheetId;
 use cellar_snapshot::dependents::SearchedState;
-use cellar_snapshot::merge::Window;
+use cellar_snapshot::merge::{Window, with_formula_texts};
 use cellar_snapshot::objects::{Fetch, ObjectKind, ObjectRequest, Objects};
 use cellar_snapshot::tile::Tile;
 use cellar_snapshot::view;
@@ -130,8 +130,21 @@ enum BandMerge {
     TooManyTiles,
 }
 
-/// Returns the cells of the next band as they are stored, or `None` after the last band.
+/// Returns the cells of the next band with the texts of their formulas, or `None` after the last band.
 pub(super) async fn load_next_band(
+    source: &SnapshotSource,
+    state: SearchedState<'_>,
+    sheet: SheetId,
+    bands: &mut Bands,
+    objects: &mut Objects,
+) -> Result<Option<(Window, Tile)>, ReaderError> {
+    let band = load_next_stored_band(source, state, sheet, bands, objects).await?;
+    Ok(band.map(|(window, tile)| (window, with_formula_texts(tile, &state.metadata.tabs))))
+}
+
+/// Returns the cells of the next band as they are stored, with the templates of their formulas, or
+/// `None` after the last band.
+pub(super) async fn load_next_stored_band(
     source: &SnapshotSource,
     state: SearchedState<'_>,
     sheet: SheetId,
@@ -160,8 +173,9 @@ async fn merge_band(
     band: &Window,
     objects: &mut Objects,
 ) -> Result<BandMerge, ReaderError> {
+    let tabs = &metadata.tabs;
     loop {
-        let fetch = view::read_window(root, tail, &metadata.tabs, sheet, band, objects)
+        let fetch = view::read_window_with_templates(root, tail, tabs, sheet, band, objects)
             .map_err(|error| ReaderError::inconsistent(source.log(), &error))?;
         let missing_objects = match fetch {
             Fetch::Ready(tile) => return Ok(BandMerge::Merged(tile)),

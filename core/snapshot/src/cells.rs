@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::merge::StoredFormula;
 use crate::tile::{Tile, TileColumn, TileValue, ValueLayer};
+use cellar_formula::Template;
 use cellar_sheet::a1::{CellName, Rectangle};
 use cellar_sheet::cell::{Cell, GENERAL, Value};
 use cellar_sheet::metadata::FormatLayer;
-use cellar_sheet::workbook::CellAt;
+use cellar_sheet::workbook::{CellAt, StateCell, StateFormula};
 
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +48,17 @@ impl TileCell {
     }
 }
 
+/// A cell of a window as the state stores it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredTileCell {
+    /// Place of the cell.
+    pub place: CellName,
+    /// Content of the cell. The value of a long text is only its preview.
+    pub cell: StateCell,
+    /// BLAKE3 hash of the cell's full text, if that text is stored as a separate object.
+    pub long_text: Option<[u8; 32]>,
+}
+
 /// The value of a long text stays its preview.
 impl From<TileCell> for CellAt {
     fn from(cell: TileCell) -> Self {
@@ -80,20 +93,23 @@ pub fn visible_cells(tile: &Tile, formats: &FormatLayer) -> Vec<TileCell> {
 
 /// Returns the cells of a merged window as stored, in unspecified order. Range formats are not
 /// applied, and a cell may have the explicit format `General`.
-pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = TileCell> + '_ {
+pub fn stored_cells(tile: &Tile) -> impl Iterator<Item = StoredTileCell> + '_ {
     tile.columns.iter().flat_map(stored_column_cells)
 }
 
 /// Returns `None` if the cell is blank.
 fn visible_cell(column: &TileColumn, row: u32, range_formats: &FormatLayer) -> Option<TileCell> {
-    let mut tile_cell = stored_cell(column, row);
+    let (value, long_text) = value_at(column, row);
+    let formula = column.formulas.at(row).map(str::to_owned);
+    let own_format = column.formats.at(row).map(str::to_owned);
     let range_format = range_formats.format_at(row, column.index);
-    let format = tile_cell.cell.format.or_else(|| range_format.map(str::to_owned));
-    tile_cell.cell.format = format.filter(|format| *format != GENERAL);
+    let format = own_format.or_else(|| range_format.map(str::to_owned));
+    let cell = Cell { value, formula, format: format.filter(|format| *format != GENERAL) };
+    let tile_cell = TileCell { long_text, ..TileCell::with_cell(row, column.index, cell) };
     (!tile_cell.cell.is_blank()).then_some(tile_cell)
 }
 
-fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = TileCell> + '_ {
+fn stored_column_cells(column: &TileColumn) -> impl Iterator<Item = StoredTileCell> + '_ {
     occupied_rows(column).into_iter().map(|row| stored_cell(column, row))
 }
 
@@ -105,21 +121,28 @@ fn occupied_rows(column: &TileColumn) -> Vec<u32> {
     rows
 }
 
-fn stored_cell(column: &TileColumn, row: u32) -> TileCell {
-    let value_index = column.values.rows().binary_search(&row).ok();
-    let tile_value = value_index.and_then(|index| column.values.values().get(index));
-    let cell = Cell {
-        value: tile_value.map_or(Value::Empty, |value| to_cell_value(&column.values, value)),
-        formula: column.formulas.at(row).map(str::to_owned),
-        format: column.formats.at(row).map(str::to_owned),
-    };
-    let long_text = match tile_value {
+fn stored_cell(column: &TileColumn, row: u32) -> StoredTileCell {
+    let (value, long_text) = value_at(column, row);
+    let formula = StoredFormula::at(column, row).and_then(|formula| match formula {
+        StoredFormula::Text(text) => Some(StateFormula::Text(text.to_owned())),
+        StoredFormula::Template(encoded) => {
+            Template::decode(encoded.to_owned()).ok().map(StateFormula::Template)
+        }
+    });
+    let cell = StateCell { value, formula, format: column.formats.at(row).map(str::to_owned) };
+    StoredTileCell { place: CellName { row, column: column.index }, cell, long_text }
+}
+
+/// Returns the value in a row, and the hash of a long text.
+fn value_at(column: &TileColumn, row: u32) -> (Value, Option<[u8; 32]>) {
+    let index = column.values.rows().binary_search(&row).ok();
+    let stored = index.and_then(|index| column.values.values().get(index));
+    let value = stored.map_or(Value::Empty, |value| to_cell_value(&column.values, value));
+    let long_text = match stored {
         Some(TileValue::LongText(index)) => column.values.long_text(*index),
         _ => None,
     };
-    let long_text_hash = long_text.map(|long_text| long_text.hash);
-    let (column, long_text) = (column.index, long_text_hash);
-    TileCell { long_text, ..TileCell::with_cell(row, column, cell) }
+    (value, long_text.map(|long_text| long_text.hash))
 }
 
 /// A long text is replaced by its preview.

@@ -9,7 +9,6 @@ use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Entry, Merged};
 use cellar_sheet::a1::SheetArea;
-use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
 use cellar_sheet::workbook::{RecoveredNumbers, Workbook, WorkbookDiff, WorkbookTooLarge};
@@ -20,10 +19,8 @@ use super::committed::{EntryCursor, ReadUntil};
 use super::entry_history::mutations_of;
 use super::recovered_sheets::{SheetRecoveries, VisitedMutation};
 use super::reversals::ReversedEdits;
+use super::view::StateCells;
 use super::{LogError, LogHead, Logs, View};
-
-/// Cells with their row and column indexes.
-type PlacedCells = Vec<((u32, u32), Cell)>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ImportedCells {
@@ -39,7 +36,7 @@ pub(super) struct Changes {
     pub(super) deleted: Vec<SheetArea>,
     committed: CommittedOperations,
     /// Sheets that were deleted again are omitted. Empty if the cells were not read.
-    imported: BTreeMap<SheetId, PlacedCells>,
+    imported: BTreeMap<SheetId, StateCells>,
 }
 
 /// The operations that entries committed, oldest first.
@@ -112,14 +109,14 @@ fn operation_count(mutations: &[CommittedMutation]) -> usize {
 /// The changes of one of two logs that share a state.
 struct BranchChanges {
     operations: Vec<Operation>,
-    imported: BTreeMap<SheetId, PlacedCells>,
+    imported: BTreeMap<SheetId, StateCells>,
 }
 
 /// Returns the state after the operations.
 fn apply_with_imports(
     mut workbook: Workbook,
     operations: &[Operation],
-    imported: &BTreeMap<SheetId, PlacedCells>,
+    imported: &BTreeMap<SheetId, StateCells>,
 ) -> Result<Workbook, WorkbookTooLarge> {
     for operation in operations {
         let new_import = match operation {
@@ -273,7 +270,7 @@ async fn read_imported_cells(
     mut import_view: View,
     operations: &[Operation],
     metadata: &WorkbookMetadata,
-) -> Result<BTreeMap<SheetId, PlacedCells>, LogError> {
+) -> Result<BTreeMap<SheetId, StateCells>, LogError> {
     let mut imported_cells = BTreeMap::new();
     // The memory limit applies to all imported sheets together.
     let mut all_imports = Workbook::from_metadata(metadata);
@@ -283,7 +280,7 @@ async fn read_imported_cells(
         if !import_view.has_imported(sheet) || imported_cells.contains_key(&sheet) {
             continue;
         }
-        let mut sheet_cells = PlacedCells::new();
+        let mut sheet_cells = StateCells::new();
         for part in TouchedCells::whole_sheet(import.extent).windows() {
             let window_cells = import_view.read_stored_cells(sheet, &part.window).await?;
             all_imports.fill(sheet, window_cells.iter().cloned())?;

@@ -153,7 +153,7 @@ impl LostCellSearch {
             && let Some(rows) = bands.next_rows()
         {
             let window = Window { rows, columns: 0..extent.columns };
-            let tile = view.merged_tile(sheet, &window).await?;
+            let tile = view.merged_tile_with_templates(sheet, &window).await?;
             bands.adapt_height(tile.cell_count());
             for tile_cell in stored_cells(&tile) {
                 let Some(hash) = tile_cell.long_text else { continue };
@@ -162,13 +162,15 @@ impl LostCellSearch {
                     self.more = true;
                     return Ok(());
                 }
+                let place = tile_cell.place;
+                let cell = tile_cell.cell.with_formula_text(place, &view.metadata.tabs);
                 self.cells.push(LostCell {
                     sheet,
                     sheet_name: sheet_name.to_owned(),
-                    place: CellName { row: tile_cell.row, column: tile_cell.column },
-                    preview: tile_cell.cell.text(),
+                    place,
+                    preview: cell.text(),
                     why: fault.summary(),
-                    formula: tile_cell.cell.formula,
+                    formula: cell.formula,
                 });
             }
         }

@@ -8,11 +8,11 @@ use cellar_base::limits::{MAX_DEPENDENT_TILES, MAX_ENTRY_BODY_BYTES, MAX_UNDO_FO
 use cellar_base::position::Position;
 use cellar_log::append::{Resolution, fits_into_entry};
 use cellar_log::entry::Mutation;
-use cellar_sheet::a1::SheetArea;
-use cellar_sheet::cell::{Cell, Value};
-use cellar_sheet::metadata::Extent;
+use cellar_sheet::a1::{CellName, SheetArea};
+use cellar_sheet::cell::Value;
+use cellar_sheet::metadata::{Extent, Tabs};
 use cellar_sheet::operation::{ImportSheet, Operation, SheetId};
-use cellar_sheet::workbook::{Reversal, ReversalReport, Workbook};
+use cellar_sheet::workbook::{Reversal, ReversalReport, StateCell, Workbook};
 use cellar_snapshot::dependents::{DependentBounds, DependentFormulas};
 use cellar_snapshot::touched::TouchedCells;
 
@@ -148,7 +148,8 @@ impl View {
             for part in touched.windows() {
                 let mut cells = self.read_stored_cells(sheet, &part.window).await?;
                 cells.retain(|((row, column), _)| touched.has_single_cell(*row, *column));
-                let cells_bytes: usize = cells.iter().map(|(_, cell)| cell_bytes(cell)).sum();
+                let tabs = workbook.tabs();
+                let cells_bytes: usize = cells.iter().map(|cell| cell_bytes(cell, tabs)).sum();
                 bytes = bytes.saturating_add(cells_bytes);
                 // More would not fit into the entry.
                 if bytes > MAX_ENTRY_BODY_BYTES {
@@ -170,10 +171,13 @@ fn cells_to_read(found: &DependentFormulas) -> BTreeMap<SheetId, TouchedCells> {
     cells.into_iter().map(|(sheet, cells)| (sheet, single(cells))).collect()
 }
 
-fn cell_bytes(cell: &Cell) -> usize {
+/// Returns the bytes of the text and formula of a cell.
+fn cell_bytes(((row, column), cell): &((u32, u32), StateCell), tabs: &Tabs) -> usize {
     let value_bytes = match &cell.value {
         Value::Text(text) => text.len(),
         _ => 0,
     };
-    value_bytes.saturating_add(cell.formula.as_ref().map_or(0, String::len))
+    let place = CellName { row: *row, column: *column };
+    let formula = cell.formula.as_ref().map(|formula| formula.text_at(place, tabs));
+    value_bytes.saturating_add(formula.map_or(0, |formula| formula.len()))
 }

@@ -9,11 +9,12 @@ use cellar_base::identity::LogId;
 use cellar_base::limits::MAX_REPLAY_BYTES;
 use cellar_base::position::Position;
 use cellar_log::entry::{Entry, FIRST_INCARNATION};
-use cellar_sheet::cell::{Cell, ErrorCode, Value};
+use cellar_sheet::a1::CellName;
+use cellar_sheet::cell::{ErrorCode, Value};
 use cellar_sheet::metadata::WorkbookMetadata;
 use cellar_sheet::operation::{Operation, SheetId};
-use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
-use cellar_snapshot::cells::{TileCell, stored_cells, visible_cells};
+use cellar_sheet::workbook::{StateCell, Workbook, WorkbookTooLarge};
+use cellar_snapshot::cells::{StoredTileCell, TileCell, stored_cells, visible_cells};
 use cellar_snapshot::fold::{Fold, FoldedLevel};
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::{Window, with_formula_texts};
@@ -32,6 +33,9 @@ use crate::snapshots::{ObjectFault, ObjectStore};
 /// Maximum number of decoded tiles that a view keeps in memory. If a read exceeds it, the next read
 /// first drops all of them.
 const MAX_VIEW_TILES: usize = 64;
+
+/// Cells of a state with their row and column indexes.
+pub(super) type StateCells = Vec<((u32, u32), StateCell)>;
 
 /// State of a spreadsheet at a position. Cells are loaded when they are read.
 pub struct View {
@@ -232,10 +236,16 @@ impl View {
         &mut self,
         sheet: SheetId,
         window: &Window,
-    ) -> Result<Vec<((u32, u32), Cell)>, LogError> {
-        let tile = self.merged_tile(sheet, window).await?;
-        let cells = self.fill_in_long_texts(stored_cells(&tile).collect()).await?;
-        Ok(cells.into_iter().map(|cell| ((cell.row, cell.column), cell.cell)).collect())
+    ) -> Result<StateCells, LogError> {
+        let tile = self.merged_tile_with_templates(sheet, window).await?;
+        let mut cells = StateCells::new();
+        for StoredTileCell { place, mut cell, long_text } in stored_cells(&tile) {
+            if let Some(hash) = long_text {
+                cell.value = self.long_text_value(hash, place).await?;
+            }
+            cells.push(((place.row, place.column), cell));
+        }
+        Ok(cells)
     }
 
     pub(super) async fn read_touched_cells(
@@ -325,15 +335,19 @@ impl View {
 
     pub(super) async fn fill_in_long_text(&self, tile_cell: &mut TileCell) -> Result<(), LogError> {
         let Some(hash) = tile_cell.long_text else { return Ok(()) };
-        tile_cell.cell.value = match self.long_text(hash).await? {
+        let place = CellName { row: tile_cell.row, column: tile_cell.column };
+        tile_cell.cell.value = self.long_text_value(hash, place).await?;
+        Ok(())
+    }
+
+    async fn long_text_value(&self, hash: [u8; 32], place: CellName) -> Result<Value, LogError> {
+        Ok(match self.long_text(hash).await? {
             LongText::Whole(text) => Value::Text(text),
             LongText::Lost(fault) => {
-                let (row, column) = (tile_cell.row, tile_cell.column);
-                tracing::error!(family = %self.family, row, column, %fault, "the text of a cell is lost");
+                tracing::error!(family = %self.family, %place, %fault, "the text of a cell is lost");
                 Value::Error(ErrorCode::Lost)
             }
-        };
-        Ok(())
+        })
     }
 
     /// A lost text is not an error, so that the other cells can still be read.

@@ -27,8 +27,7 @@ use state::{ComparedState, skeleton_after};
 impl Spreadsheet {
     /// Compares two positions like [`Spreadsheet::diff`], however many cells were edited in between.
     /// At most `max_cells` cells of each sheet are listed, the others are counted. `report_progress`
-    /// is called with the number of rows compared so far. Only a formula that names a sheet which did
-    /// not exist at first may differ here and not there, if its references have moved.
+    /// is called with the number of rows compared so far.
     ///
     /// Returns `None` if a position cannot be read from chunks: too many entries follow its snapshot,
     /// or its root is missing.

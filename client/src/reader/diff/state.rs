@@ -1,24 +1,22 @@
 //! One of two states that are compared.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use cellar_api::wire::ProblemKind;
 use cellar_base::limits::MAX_PAGE_ENTRIES;
 use cellar_base::position::Position;
-use cellar_sheet::cell::Cell;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::SheetId;
-use cellar_sheet::workbook::{Workbook, WorkbookTooLarge};
-use cellar_snapshot::cells::{TileCell, stored_cells};
+use cellar_sheet::workbook::{StateCell, Workbook, WorkbookTooLarge};
+use cellar_snapshot::cells::{StoredTileCell, stored_cells};
 use cellar_snapshot::dependents::SearchedState;
 use cellar_snapshot::level::ChunkHash;
 use cellar_snapshot::merge::Window;
 use cellar_snapshot::tile::Tile;
 
 use crate::reader::ReaderError;
-use crate::reader::bands::{BandSize, Bands, load_next_band};
+use crate::reader::bands::{BandSize, Bands, load_next_stored_band};
 use crate::reader::objects::SnapshotSource;
 use crate::reader::opened::{ReadableState, invalid_reply};
 
@@ -62,7 +60,7 @@ impl ComparedState {
         for rows in parts {
             let mut bands = Bands::new(BandSize::IN_MEMORY, rows.clone(), columns.clone());
             while let Some((window, tile)) =
-                load_next_band(&self.source, state, sheet, &mut bands, objects).await?
+                load_next_stored_band(&self.source, state, sheet, &mut bands, objects).await?
             {
                 bands.adapt_height(tile.cell_count());
                 stored.tiles.push((window, tile));
@@ -90,16 +88,15 @@ impl ComparedState {
 
     async fn with_long_texts(
         &self,
-        cells: Vec<TileCell>,
-    ) -> Result<Vec<((u32, u32), Cell)>, ReaderError> {
-        let hashes: BTreeSet<_> =
-            cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
+        cells: Vec<StoredTileCell>,
+    ) -> Result<Vec<((u32, u32), StateCell)>, ReaderError> {
+        let hashes = cells.iter().filter_map(|cell| cell.long_text.map(ChunkHash)).collect();
         let texts = self.state.load_texts(&self.source, &hashes).await?;
-        let placed = cells.into_iter().map(|mut cell| {
-            if let Some(hash) = cell.long_text {
-                cell.cell.value = texts.value_of(ChunkHash(hash));
+        let placed = cells.into_iter().map(|StoredTileCell { place, mut cell, long_text }| {
+            if let Some(hash) = long_text {
+                cell.value = texts.value_of(ChunkHash(hash));
             }
-            ((cell.row, cell.column), cell.cell)
+            ((place.row, place.column), cell)
         });
         Ok(placed.collect())
     }

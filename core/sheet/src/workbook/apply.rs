@@ -1,10 +1,11 @@
 //! Applies operations to a workbook.
 
-use super::sheet::{Sheet, StoredCell};
+use super::sheet::Sheet;
+use super::state_cell::StateCell;
 use super::stored_formula::{MovesAfter, StoredFormula};
 use super::{Workbook, WorkbookTooLarge};
+use crate::a1::CellName;
 use crate::axis_map::Axis;
-use crate::cell::Cell;
 use crate::operation::{
     AddSheet, CellEdit, ImportSheet, LineMove, NamesInFile, Operation, SetCells, SheetId,
     SheetsOfFile,
@@ -140,7 +141,7 @@ impl Workbook {
         self.sheets.insert(import.sheet, imported_sheet);
     }
 
-    /// Adds cells from a snapshot to a sheet. The used range and the range formats of the sheet remain
+    /// Adds cells of a stored state to a sheet. The used range and the range formats of the sheet remain
     /// unchanged. No-op if the sheet does not exist.
     ///
     /// # Errors
@@ -148,7 +149,7 @@ impl Workbook {
     pub fn fill(
         &mut self,
         sheet: SheetId,
-        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+        cells: impl IntoIterator<Item = ((u32, u32), impl Into<StateCell>)>,
     ) -> Result<(), WorkbookTooLarge> {
         self.fill_from(sheet, None, cells)
     }
@@ -160,7 +161,7 @@ impl Workbook {
     pub fn fill_import(
         &mut self,
         import: &ImportSheet,
-        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+        cells: impl IntoIterator<Item = ((u32, u32), impl Into<StateCell>)>,
     ) -> Result<(), WorkbookTooLarge> {
         self.fill_from(import.sheet, Some(&SheetsOfFile::of(import)), cells)
     }
@@ -169,15 +170,16 @@ impl Workbook {
         &mut self,
         sheet: SheetId,
         file: Option<&SheetsOfFile>,
-        cells: impl IntoIterator<Item = ((u32, u32), Cell)>,
+        cells: impl IntoIterator<Item = ((u32, u32), impl Into<StateCell>)>,
     ) -> Result<(), WorkbookTooLarge> {
         let Self { sheets, tabs, moves, bytes, .. } = self;
         let names = NamesInFile { file, tabs };
         if let Some(sheet) = sheets.get_mut(&sheet) {
             let bytes_before = sheet.bytes();
-            for (coordinates, Cell { value, formula, format }) in cells {
-                let formula = formula.map(|text| StoredFormula::parse(&text, &names, moves));
-                sheet.fill(coordinates, StoredCell { value, formula, format });
+            for ((row, column), cell) in cells {
+                let cell: StateCell = cell.into();
+                let stored = cell.into_stored(CellName { row, column }, &names, moves);
+                sheet.fill((row, column), stored);
             }
             *bytes = bytes.saturating_sub(bytes_before).saturating_add(sheet.bytes());
         }

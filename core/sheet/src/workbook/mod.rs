@@ -16,6 +16,7 @@ mod report;
 mod sheet;
 mod sheet_reader;
 mod skeleton;
+mod state_cell;
 mod stored_formula;
 mod tab_order;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use recovered_sheets::{DeletedSheetState, RecoveredNumbers};
 pub use report::TooManyComparisons;
 pub use sheet_reader::SheetReader;
 pub use skeleton::ComparedSheets;
+pub use state_cell::{StateCell, StateFormula};
 pub use tab_order::OrderDiff;
 pub use undo::{
     DeletedSheets, ImportedSheet, PartFault, RestorableImport, RestorableImports, Reversal,

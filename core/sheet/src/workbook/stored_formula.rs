@@ -15,7 +15,7 @@ use cellar_grid::SheetId;
 
 /// All templates of a workbook are those of formulas in this cell, so that they contain the
 /// coordinates of their references and do not depend on the place of the formula.
-const TEMPLATE_CELL: CellName = CellName { row: 0, column: 0 };
+pub(in crate::workbook) const TEMPLATE_CELL: CellName = CellName { row: 0, column: 0 };
 
 /// A formula of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,17 @@ impl StoredFormula {
         let Ok(formula) = Formula::parse(text, names) else { return Self::Text(text.to_owned()) };
         moves.start_recording();
         let template = Template::of(&formula, TEMPLATE_CELL);
+        Self::Parsed { template, moves_before: moves.len() }
+    }
+
+    /// Returns the formula with the template `template` in `cell`.
+    pub(in crate::workbook) fn of_template(
+        template: &Template,
+        cell: CellName,
+        moves: &mut Moves,
+    ) -> Self {
+        moves.start_recording();
+        let template = template.map_references(cell, TEMPLATE_CELL, Reference::clone);
         Self::Parsed { template, moves_before: moves.len() }
     }
 

@@ -5,7 +5,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::a1::CellName;
 use cellar_base::limits::MAX_UNRESOLVED_MOVES;
+use cellar_formula::reference::NoSheets;
+use cellar_formula::{Formula, Template};
 
 pub(super) const DATA: SheetId = SheetId(1);
 
@@ -96,6 +99,18 @@ fn a_filled_sheet_has_formulas_that_follow_moves() {
     workbook.fill(SheetId::FIRST, [((0, 0), formula_cell)]).unwrap();
     workbook.apply_operation(&insert(SheetId::FIRST, 3));
     assert_eq!(formula(&workbook, "A1"), "=B10");
+}
+
+#[test]
+fn a_filled_formula_keeps_a_name_that_no_sheet_had_when_it_was_set() {
+    let parsed = Formula::parse("=Data!B9+B9", &NoSheets).unwrap();
+    let template = Template::of(&parsed, CellName { row: 4, column: 2 });
+    let formula_cell =
+        StateCell { formula: Some(StateFormula::Template(template)), ..Default::default() };
+    let mut workbook = new(&[add("Data")]);
+    workbook.fill(SheetId::FIRST, [((4, 2), formula_cell)]).unwrap();
+    workbook.apply_operations(&[insert(DATA, 0), insert(SheetId::FIRST, 6)]).unwrap();
+    assert_eq!(formula(&workbook, "C5"), "=Data!B9+B10");
 }
 
 #[test]

@@ -6,9 +6,11 @@ use cellar_grid::testing::random_cases;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::stored_formula::{FormulaReader, StoredFormula, TEMPLATE_CELL};
 use super::*;
+use crate::a1::CellName;
 use crate::axis_map::MatchingBands;
-use crate::cell::Cell;
+use cellar_formula::reference::Reference;
 
 /// Applies operations after replacing their sheets with existing ones, and returns them. The first
 /// operation has the tag `first_tag` in the plain workbook.
@@ -26,7 +28,7 @@ fn apply_all(
     operations.into_iter().zip(first_tag..).map(redirect_and_apply).collect()
 }
 
-type PlacedCells = Vec<((u32, u32), Cell)>;
+type PlacedCells = Vec<((u32, u32), StateCell)>;
 
 /// Returns the cells of some rows of a state as they are stored.
 fn stored_rows(state: &Workbook, sheet: Option<SheetId>, rows: &Range<u32>) -> PlacedCells {
@@ -38,13 +40,29 @@ fn stored_rows(state: &Workbook, sheet: Option<SheetId>, rows: &Range<u32>) -> P
     for (id, stored) in &reader.sheet.cells {
         let coordinates = lookup.coordinates(*id).unwrap();
         if rows.contains(&coordinates.0) {
-            let format = stored.format.clone();
-            let cell = reader.displayed_cell(coordinates, stored, &mut formulas);
-            cells.push((coordinates, Cell { format, ..cell }));
+            let formula = stored.formula.as_ref().map(|formula| {
+                formulas
+                    .state_formula(formula, CellName { row: coordinates.0, column: coordinates.1 })
+            });
+            let (value, format) = (stored.value.clone(), stored.format.clone());
+            cells.push((coordinates, StateCell { value, formula, format }));
         }
     }
     cells.sort_by_key(|(coordinates, _)| *coordinates);
     cells
+}
+
+impl FormulaReader<'_> {
+    fn state_formula(&mut self, formula: &StoredFormula, cell: CellName) -> StateFormula {
+        match (self.template(formula), formula) {
+            (Some(template), _) => {
+                let in_cell = template.map_references(TEMPLATE_CELL, cell, Reference::clone);
+                StateFormula::Template(in_cell)
+            }
+            (None, StoredFormula::Text(text)) => StateFormula::Text(text.clone()),
+            (None, StoredFormula::Parsed { .. }) => unreachable!("a parsed formula has a template"),
+        }
+    }
 }
 
 fn fill(skeleton: &Workbook, sheet: Option<SheetId>, cells: PlacedCells) -> Workbook {

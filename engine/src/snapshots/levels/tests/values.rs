@@ -9,7 +9,7 @@ use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::root::Root;
-use cellar_snapshot::view::read_window;
+use cellar_snapshot::view::read_window_with_templates;
 
 use super::*;
 
@@ -53,12 +53,12 @@ impl World {
         let window = Window { rows: 0..2 * ROWS, columns: 0..30 };
         let (tail, tabs) = (FoldedLevel::default(), Tabs::default());
         let read = |objects: &Objects| {
-            read_window(Some(root), &tail, &tabs, SheetId::FIRST, &window, objects)
+            read_window_with_templates(Some(root), &tail, &tabs, SheetId::FIRST, &window, objects)
         };
         let store = self.builder().store;
         let tile = store.load_until_ready(log(), &mut Objects::default(), read).await.unwrap();
-        let place = |row, column| CellName { row, column };
-        let cells = stored_cells(&tile).map(|cell| (place(cell.row, cell.column), cell.cell));
+        let cells = stored_cells(&tile)
+            .map(|stored| (stored.place, stored.cell.with_formula_text(stored.place, &tabs)));
         let mut cells: Vec<_> = cells.collect();
         cells.sort_unstable_by_key(|(cell, _)| *cell);
         cells
