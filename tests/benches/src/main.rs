@@ -1,7 +1,8 @@
 //! Compares snapshots with alternative stores, and prints one table.
 //!
-//! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json] [--rows N] [--edits N]
-//! [--only fold|sheet|formulas|calculation|totals|values]`; `--no-default-features` before `--` omits the alternative stores.
+//! `cargo run --release --manifest-path tests/benches/Cargo.toml -- [--json|--markdown] [--rows N]
+//! [--edits N] [--only fold|sheet|formulas|calculation|totals|values]`; `--no-default-features` before
+//! `--` omits the alternative stores.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -18,7 +19,7 @@ mod report;
 mod worker;
 mod works;
 
-use options::Options;
+use options::{Format, Options};
 
 /// Reason why a benchmark could not run.
 type Failure = Box<dyn std::error::Error>;
@@ -48,10 +49,10 @@ fn main() -> Result<(), Failure> {
     if options.wants("values") {
         rows.extend(works::excel_values::run()?);
     }
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&report::json(&rows))?);
-    } else {
-        print!("{}", report::table(&rows));
+    match options.format {
+        Format::Text => print!("{}", report::table(&rows)),
+        Format::Json => println!("{}", serde_json::to_string_pretty(&report::json(&rows))?),
+        Format::Markdown => print!("{}", report::markdown(&rows)),
     }
     Ok(())
 }

@@ -5,9 +5,16 @@ use crate::Failure;
 /// Benchmarks that can be selected.
 const WORKS: [&str; 6] = ["fold", "sheet", "formulas", "calculation", "totals", "values"];
 
+/// Format of the table.
+pub(crate) enum Format {
+    Text,
+    Json,
+    Markdown,
+}
+
 pub(crate) struct Options {
-    /// Print JSON instead of a table.
-    pub(crate) json: bool,
+    /// How the table is printed.
+    pub(crate) format: Format,
     /// Rows of the large sheet.
     pub(crate) rows: u32,
     /// Number of random edits.
@@ -19,12 +26,18 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn of(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
-        let mut options =
-            Self { json: false, rows: 1_000_000, edits: 1_000_000, only: None, peak: None };
+        let mut options = Self {
+            format: Format::Text,
+            rows: 1_000_000,
+            edits: 1_000_000,
+            only: None,
+            peak: None,
+        };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} has no value"));
             match argument.as_str() {
-                "--json" => options.json = true,
+                "--json" => options.format = Format::Json,
+                "--markdown" => options.format = Format::Markdown,
                 "--rows" => options.rows = number(&value()?, 10_000)?,
                 "--edits" => options.edits = number(&value()?, 1_000)?,
                 "--only" => options.only = Some(work(value()?)?),

@@ -69,9 +69,11 @@ fn short(number: f64) -> String {
     }
 }
 
+const HEADS: [&str; 6] = ["work", "what", "Cellar", "instead, in this run", "goal", ""];
+
 /// Returns the table as text.
 pub(crate) fn table(rows: &[Row]) -> String {
-    let heads = ["work", "what", "Cellar", "instead, in this run", "goal", ""].map(str::to_owned);
+    let heads = HEADS.map(str::to_owned);
     let lines: Vec<[String; 6]> =
         std::iter::once(heads).chain(rows.iter().map(Row::cells)).collect();
     let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
@@ -83,6 +85,13 @@ pub(crate) fn table(rows: &[Row]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns the table as Markdown.
+pub(crate) fn markdown(rows: &[Row]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let heads = line(&HEADS.map(str::to_owned)) + &line(&HEADS.map(|_| "---".to_owned()));
+    heads + &rows.iter().map(|row| line(&row.cells())).collect::<String>()
 }
 
 /// Returns the table as JSON.

@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
         worker.root_bytes as f64 / 1e6,
         edit_bytes / 1e6,
     );
-    let mut cpu = Row::new("fold of 1 M edits", "CPU s", scaled(cpu_s, options)).at_most(1.2);
+    let mut cpu = Row::new("fold of 1 M edits", "CPU s", scaled(cpu_s, options)).at_most(0.9);
     for (name, cpu_s) in peers {
         cpu = cpu.beside(name, Some(scaled(cpu_s, options)));
     }

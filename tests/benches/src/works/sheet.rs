@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<Vec<Row>, Failure> {
         Row::new("import of 10 M cells", "peak MB", memory.unwrap_or(f64::NAN)).at_most(64.0);
     let mut far = Row::new("50 rows far below, cold", "CPU ms", view.cpu_ms).at_most(1.1);
     let mut far_bytes = Row::new("50 rows far below, cold", "KB of cells", view.kb).at_most(210.0);
-    let mut cell = Row::new("decode", "ns a cell", decoded).at_most(4.8);
+    let mut cell = Row::new("decode", "ns a cell", decoded).at_most(4.0);
     for peer in peers {
         size = size.beside(peer.name, peer.bytes_per_cell);
         write = write.beside(peer.name, peer.import_cpu_s.map(|cpu_s| cpu_s * 1e3));

@@ -54,13 +54,12 @@ fn stored_rows(state: &Workbook, sheet: Option<SheetId>, rows: &Range<u32>) -> P
 
 impl FormulaReader<'_> {
     fn state_formula(&mut self, formula: &StoredFormula, cell: CellName) -> StateFormula {
-        match (self.template(formula), formula) {
-            (Some(template), _) => {
+        match self.template(formula) {
+            Some(template) => {
                 let in_cell = template.map_references(TEMPLATE_CELL, cell, Reference::clone);
                 StateFormula::Template(in_cell)
             }
-            (None, StoredFormula::Text(text)) => StateFormula::Text(text.clone()),
-            (None, StoredFormula::Parsed { .. }) => unreachable!("a parsed formula has a template"),
+            None => StateFormula::Text(self.text(formula)),
         }
     }
 }
