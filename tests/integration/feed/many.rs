@@ -225,10 +225,10 @@ async fn list_feed_deletion_and_purge_cost_the_same_with_many_spreadsheets() {
     assert_eq!(costs_of_many.deletion.1, budgets::LISTING_CHANGE.units().1);
 }
 
-/// The indexer may need minutes. It has the processor most of the time, because counting takes one too.
+/// The indexer may need minutes. A count takes the processor from it, so the pause after a count is longer.
 async fn wait_until_listed(world: &World, spreadsheets: usize) {
     const SHORTEST_PAUSE: Duration = Duration::from_secs(2);
-    const PAUSES_PER_COUNT: u32 = 10;
+    const COUNTS_PER_PAUSE: u32 = 10;
     let mut previous_count = None;
     loop {
         let begun_at = Instant::now();
@@ -239,6 +239,6 @@ async fn wait_until_listed(world: &World, spreadsheets: usize) {
         assert_ne!(Some(count), previous_count, "the indexer makes no progress");
         previous_count = Some(count);
         println!("{count} of {spreadsheets} are listed");
-        tokio::time::sleep(SHORTEST_PAUSE.max(begun_at.elapsed() * PAUSES_PER_COUNT)).await;
+        tokio::time::sleep(SHORTEST_PAUSE.max(begun_at.elapsed() * COUNTS_PER_PAUSE)).await;
     }
 }

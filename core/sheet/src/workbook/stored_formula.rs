@@ -37,9 +37,7 @@ impl StoredFormula {
         moves: &mut Moves,
     ) -> Self {
         let Ok(formula) = Formula::parse(text, names) else { return Self::Text(text.to_owned()) };
-        moves.start_recording();
-        let template = Template::of(&formula, TEMPLATE_CELL);
-        Self::Parsed { template, moves_before: moves.len() }
+        Self::following(Template::of(&formula, TEMPLATE_CELL), moves)
     }
 
     /// Returns the formula with the template `template` in `cell`.
@@ -48,8 +46,13 @@ impl StoredFormula {
         cell: CellName,
         moves: &mut Moves,
     ) -> Self {
+        let in_template_cell = template.map_references(cell, TEMPLATE_CELL, Reference::clone);
+        Self::following(in_template_cell, moves)
+    }
+
+    /// Returns a formula that follows the moves from now on.
+    fn following(template: Template, moves: &mut Moves) -> Self {
         moves.start_recording();
-        let template = template.map_references(cell, TEMPLATE_CELL, Reference::clone);
         Self::Parsed { template, moves_before: moves.len() }
     }
 

@@ -9,7 +9,7 @@ use cellar_snapshot::merge::Window;
 use cellar_snapshot::objects::Objects;
 use cellar_snapshot::outdated::OutdatedAreas;
 use cellar_snapshot::root::Root;
-use cellar_snapshot::view::read_window_with_templates;
+use cellar_snapshot::view::read_window;
 
 use super::*;
 
@@ -53,7 +53,7 @@ impl World {
         let window = Window { rows: 0..2 * ROWS, columns: 0..30 };
         let (tail, tabs) = (FoldedLevel::default(), Tabs::default());
         let read = |objects: &Objects| {
-            read_window_with_templates(Some(root), &tail, &tabs, SheetId::FIRST, &window, objects)
+            read_window(Some(root), &tail, &tabs, SheetId::FIRST, &window, objects)
         };
         let store = self.builder().store;
         let tile = store.load_until_ready(log(), &mut Objects::default(), read).await.unwrap();
