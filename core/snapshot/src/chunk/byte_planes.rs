@@ -1,4 +1,4 @@
-//! Reads numbers from byte planes. The first plane contains the lowest byte of every number, the second
+//! Byte planes of numbers. The first plane contains the lowest byte of every number, the second
 //! plane the second byte, and so on.
 
 use super::bytes::padded_word;
@@ -9,6 +9,11 @@ const MAX_PLANES: usize = 8;
 /// list, and the bits that stay in the second one.
 const STEPS: [(usize, u64); 3] =
     [(4, 0x0000_0000_ffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)];
+
+/// Returns the byte of a number that is in a plane.
+pub(super) fn plane_byte(number: u64, plane_index: u32) -> u8 {
+    (number >> (8 * plane_index)).to_le_bytes()[0]
+}
 
 /// Returns the numbers whose planes are concatenated, each of `count` bytes. More than 8 planes are
 /// ignored.

@@ -43,23 +43,28 @@ impl Default for ByteCounts {
 
 impl ByteCounts {
     pub(super) fn of(bytes: &[u8]) -> Self {
+        Self::of_items(bytes, |byte| *byte)
+    }
+
+    /// Counts one byte of each item.
+    fn of_items<T>(items: &[T], byte_of: impl Fn(&T) -> u8) -> Self {
         // Alternate between two tables. With a single table, counting the second of two equal bytes
         // would wait until the increment for the first byte is finished.
         let mut even_counts = [0_u32; 256];
         let mut odd_counts = [0_u32; 256];
-        let (byte_pairs, unpaired_byte) = bytes.as_chunks::<2>();
-        for [even_byte, odd_byte] in byte_pairs {
-            increment_count(&mut even_counts, *even_byte);
-            increment_count(&mut odd_counts, *odd_byte);
+        let (pairs, unpaired_item) = items.as_chunks::<2>();
+        for [even_item, odd_item] in pairs {
+            increment_count(&mut even_counts, byte_of(even_item));
+            increment_count(&mut odd_counts, byte_of(odd_item));
         }
-        for byte in unpaired_byte {
-            increment_count(&mut even_counts, *byte);
+        for item in unpaired_item {
+            increment_count(&mut even_counts, byte_of(item));
         }
         let mut counts = even_counts;
         for (count, odd_count) in counts.iter_mut().zip(odd_counts) {
             *count += odd_count;
         }
-        Self { counts, total: saturate_u32(bytes.len()) }
+        Self { counts, total: saturate_u32(items.len()) }
     }
 
     pub(super) fn plus(&self, other: &Self) -> Self {
@@ -82,10 +87,16 @@ impl ByteCounts {
         let mut weight_sum = 0_u64;
         let mut distinct_bytes = 0_u64;
         let mut highest_count = 0_u32;
-        for count in self.counts {
-            weight_sum += count_weight(small_weights, count);
-            distinct_bytes += u64::from(count > 0);
-            highest_count = highest_count.max(count);
+        for counts in self.counts.as_chunks::<8>().0 {
+            // Most bytes are rare in integers and in ASCII texts.
+            if *counts == [0; 8] {
+                continue;
+            }
+            for count in counts {
+                weight_sum += count_weight(small_weights, *count);
+                distinct_bytes += u64::from(*count > 0);
+                highest_count = highest_count.max(*count);
+            }
         }
         let total = u64::from(self.total);
         let entropy = (total * log2(total)).saturating_sub(weight_sum);
@@ -101,17 +112,15 @@ impl ByteCounts {
 }
 
 pub(super) fn estimate_compressed_size(bytes: &[u8]) -> usize {
-    if bytes.len() < MIN_COMPRESSED_INPUT {
-        return bytes.len();
-    }
-    ByteCounts::of(bytes).estimate_compressed_size()
+    estimate_compressed_plane(bytes, |byte| *byte)
 }
 
-/// Estimates the compressed size of byte planes, each with its own statistics. Divides `bytes` into
-/// planes of `plane_bytes` bytes, starting at the end. Adds up the estimates of all planes and of
-/// the remaining bytes at the start.
-pub(super) fn estimate_compressed_planes(bytes: &[u8], plane_bytes: usize) -> usize {
-    bytes.rchunks(plane_bytes.max(1)).map(estimate_compressed_size).sum()
+/// Estimates the compressed size of a byte plane, which contains one byte of each number.
+pub(super) fn estimate_compressed_plane<T>(numbers: &[T], byte_of: impl Fn(&T) -> u8) -> usize {
+    if numbers.len() < MIN_COMPRESSED_INPUT {
+        return numbers.len();
+    }
+    ByteCounts::of_items(numbers, byte_of).estimate_compressed_size()
 }
 
 fn increment_count(counts: &mut [u32; 256], byte: u8) {

@@ -6,6 +6,7 @@ mod bit_packing;
 mod blocks;
 mod byte_planes;
 mod bytes;
+mod code_table;
 mod column;
 mod error;
 mod estimate;

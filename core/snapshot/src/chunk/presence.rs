@@ -1,7 +1,9 @@
 //! Encodes and decodes the row numbers of a layer of a tile.
 
 use super::bit_packing::packed_byte_length;
-use super::bytes::{ChunkReader, varint_byte_length, write_count, write_signed_varint};
+use super::bytes::{
+    ChunkReader, padded_word, varint_byte_length, write_count, write_signed_varint,
+};
 use super::error::UnreadableChunk;
 use super::{estimate, integers};
 use crate::saturate::{to_u64, to_usize};
@@ -85,14 +87,13 @@ fn write_bitmap_or_gaps(
         .zip(rows.iter().skip(1))
         .map(|(row, next_row)| i64::from(next_row - row) - 1)
         .collect();
-    let mut gap_bytes = Vec::new();
-    let gaps_size = integers::write_integers(&mut gap_bytes, &gaps);
     if spanned_rows / MAX_BITS_PER_ROW <= rows.len() {
         let bitmap = to_bitmap(rows, first_row, spanned_rows);
         let length_size = varint_byte_length(to_u64(bitmap.len()));
         let bitmap_size = length_size + estimate::estimate_compressed_size(&bitmap);
         // Choose the bitmap unless it is more than a quarter larger than the gaps. A bitmap decodes
         // faster, and it is smaller than gaps if zstd can compress neither encoding.
+        let gaps_size = estimate_size_of_gaps(&gaps);
         let max_bitmap_size = gaps_size + gaps_size / 4;
         if bitmap_size <= max_bitmap_size {
             write_count(output, bitmap.len());
@@ -100,8 +101,18 @@ fn write_bitmap_or_gaps(
             return RowEncoding::Bitmap;
         }
     }
-    output.extend_from_slice(&gap_bytes);
+    integers::write_integers(output, &gaps);
     RowEncoding::Gaps
+}
+
+/// Encodes a short list. Estimates a longer list as if each gap took a byte, which takes less time than
+/// encoding it.
+fn estimate_size_of_gaps(gaps: &[i64]) -> usize {
+    const MIN_ESTIMATED_GAPS: usize = 64;
+    if gaps.len() < MIN_ESTIMATED_GAPS {
+        return integers::write_integers(&mut Vec::new(), gaps);
+    }
+    estimate::estimate_compressed_plane(gaps, |gap| u8::try_from(*gap).unwrap_or(u8::MAX))
 }
 
 fn to_bitmap(rows: &[u32], first_row: u32, spanned_rows: usize) -> Vec<u8> {
@@ -178,20 +189,23 @@ fn rows_of_gaps(first_row: u32, gaps: &[u32]) -> Option<Vec<u32>> {
 
 /// Number of rows that a byte of a bitmap stands for.
 const ROWS_PER_BYTE: usize = 8;
+const WORD_BYTES: usize = 8;
+const ROWS_PER_WORD: usize = WORD_BYTES * ROWS_PER_BYTE;
 
-/// The bits that are set in each byte, in ascending order. Zeros follow.
-const SET_BITS: [[u8; ROWS_PER_BYTE]; 256] = set_bits();
+/// The bits that are set in each byte, in ascending order, and their number. Zeros follow the bits.
+static SET_BITS: [([u8; ROWS_PER_BYTE], u8); 256] = set_bits();
 
 #[allow(clippy::indexing_slicing, reason = "the compiler evaluates it and checks the indices")]
-const fn set_bits() -> [[u8; ROWS_PER_BYTE]; 256] {
-    let mut set_bits = [[0; ROWS_PER_BYTE]; 256];
+const fn set_bits() -> [([u8; ROWS_PER_BYTE], u8); 256] {
+    let mut set_bits = [([0; ROWS_PER_BYTE], 0); 256];
     let mut byte = 0;
     while byte < 256 {
-        let (mut bit, mut count) = (0, 0);
+        let (bits, count) = &mut set_bits[byte];
+        let mut bit = 0;
         while bit < 8 {
             if byte >> bit & 1 == 1 {
-                set_bits[byte][count] = bit;
-                count += 1;
+                bits[*count as usize] = bit;
+                *count += 1;
             }
             bit += 1;
         }
@@ -200,32 +214,65 @@ const fn set_bits() -> [[u8; ROWS_PER_BYTE]; 256] {
     set_bits
 }
 
-/// Writes eight rows for each byte and lets the next byte overwrite those that are not set: a branch
-/// for each row would take several times as long.
 fn rows_of_bitmap(
     bitmap: &[u8],
     first_row: u32,
     row_count: usize,
 ) -> Result<Vec<u32>, UnreadableChunk> {
-    let set_bits: u32 = bitmap.iter().map(|byte| byte.count_ones()).sum();
-    if to_usize(set_bits) != row_count {
+    if count_set_bits(bitmap) != row_count {
         return Err(UnreadableChunk::Malformed("a bitmap has an invalid number of rows"));
     }
+    let is_sparse = row_count < bitmap.len();
+    Ok(if is_sparse {
+        rows_of_sparse_bitmap(bitmap, first_row, row_count)
+    } else {
+        rows_of_dense_bitmap(bitmap, first_row, row_count)
+    })
+}
+
+fn count_set_bits(bitmap: &[u8]) -> usize {
+    words_of_bitmap(bitmap).map(|word| to_usize(word.count_ones())).sum()
+}
+
+/// The last word is padded with zeros.
+fn words_of_bitmap(bitmap: &[u8]) -> impl Iterator<Item = u64> {
+    let (words, remaining_bytes) = bitmap.as_chunks::<WORD_BYTES>();
+    let last_word = padded_word(remaining_bytes);
+    words.iter().copied().chain([last_word]).map(u64::from_le_bytes)
+}
+
+/// Skips words without rows.
+fn rows_of_sparse_bitmap(bitmap: &[u8], first_row: u32, row_count: usize) -> Vec<u32> {
+    let mut rows = Vec::with_capacity(row_count);
+    // A chunk of at most `MAX_CHUNK_BYTES` after a row below `MAX_ROWS` does not reach the greatest `u32`.
+    let first_rows = (first_row..).step_by(ROWS_PER_WORD);
+    for (word_first_row, word) in first_rows.zip(words_of_bitmap(bitmap)) {
+        let mut unread_bits = word;
+        while unread_bits != 0 {
+            rows.push(word_first_row + unread_bits.trailing_zeros());
+            unread_bits &= unread_bits - 1;
+        }
+    }
+    rows
+}
+
+/// Writes eight rows for each byte and lets the next byte overwrite those that are not set: a branch
+/// for each row would take several times as long.
+fn rows_of_dense_bitmap(bitmap: &[u8], first_row: u32, row_count: usize) -> Vec<u32> {
     let mut rows = vec![0; row_count + ROWS_PER_BYTE];
     let mut written_rows = 0;
-    // A chunk of at most `MAX_CHUNK_BYTES` after a row below `MAX_ROWS` does not reach the greatest `u32`.
     let mut byte_first_row = first_row;
     for byte in bitmap {
-        let bits = SET_BITS.get(usize::from(*byte)).copied().unwrap_or_default();
+        let Some((bits, bit_count)) = SET_BITS.get(usize::from(*byte)) else { continue };
         let byte_rows = rows.get_mut(written_rows..).and_then(<[u32]>::first_chunk_mut);
         if let Some(byte_rows) = byte_rows {
             *byte_rows = bits.map(|bit| byte_first_row + u32::from(bit));
         }
-        written_rows += to_usize(byte.count_ones());
+        written_rows += usize::from(*bit_count);
         byte_first_row += 8;
     }
     rows.truncate(row_count);
-    Ok(rows)
+    rows
 }
 
 #[cfg(test)]
@@ -258,6 +305,22 @@ mod tests {
             let mut rows: Vec<u32> = rows.into_iter().map(|row| row >> shift).collect();
             rows.dedup();
             round(&rows, anchor);
+        }
+
+        #[test]
+        fn rows_of_every_density_read_back_from_a_bitmap(
+            rows in proptest::collection::btree_set(0..2_000_u32, 1..300),
+            shift in 0..8_u32,
+            first_row in 0..MAX_ROWS - 2_000,
+        ) {
+            let mut rows: Vec<u32> = rows.into_iter().map(|row| first_row + (row >> shift)).collect();
+            rows.dedup();
+            let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
+            let bitmap = to_bitmap(&rows, first_row, to_usize(last_row - first_row) + 1);
+            prop_assert_eq!(rows_of_bitmap(&bitmap, first_row, rows.len()).unwrap(), rows.clone());
+            prop_assert!(rows_of_bitmap(&bitmap, first_row, rows.len() + 1).is_err());
+            prop_assert_eq!(rows_of_sparse_bitmap(&bitmap, first_row, rows.len()), rows.clone());
+            prop_assert_eq!(rows_of_dense_bitmap(&bitmap, first_row, rows.len()), rows);
         }
 
         #[test]

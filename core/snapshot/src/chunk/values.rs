@@ -89,7 +89,7 @@ fn write_text_values(
     layer: &ValueLayer,
     expansion_budget: &mut usize,
 ) -> Result<(), UnencodableTile> {
-    let mut texts = Vec::new();
+    let mut texts = Vec::with_capacity(layer.len());
     for value in layer.values() {
         if let TileValue::Text(span) = value {
             texts.push(checked_text(layer, *span)?);

@@ -1,7 +1,7 @@
 //! Layouts of integer lists.
 
 use crate::chunk::bit_packing::{self, MAX_BLOCK_LENGTH};
-use crate::chunk::byte_planes::numbers_of_planes;
+use crate::chunk::byte_planes::{self, numbers_of_planes};
 use crate::chunk::bytes::{ChunkReader, write_signed_varint};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
@@ -24,14 +24,59 @@ pub(super) enum Layout {
 /// Maximum list length for which storing each integer as a varint is tried.
 const MAX_VARINTS_LENGTH: usize = 64;
 
-pub(super) fn candidate_layouts(values: &[i64]) -> &'static [Layout] {
-    let are_equal = values.first().is_none_or(|first| values.iter().all(|value| value == first));
-    if are_equal {
-        &[Layout::Constant]
-    } else if values.len() <= MAX_VARINTS_LENGTH {
-        &[Layout::Varints, Layout::Packed, Layout::Planes]
-    } else {
-        &[Layout::Packed, Layout::Planes]
+/// A list of integers, and the ranges of its blocks.
+pub(super) struct IntegerBlocks<'a> {
+    integers: &'a [i64],
+    block_ranges: Vec<MinAndRange>,
+    /// Range of all integers.
+    range: MinAndRange,
+}
+
+impl<'a> IntegerBlocks<'a> {
+    pub(super) fn of(integers: &'a [i64]) -> Self {
+        let blocks = integers.chunks(MAX_BLOCK_LENGTH);
+        let ends: Vec<MinAndMax> = blocks.map(MinAndMax::of).collect();
+        let range = ends.iter().copied().fold(MinAndMax::EMPTY, MinAndMax::joined).range();
+        let block_ranges = ends.into_iter().map(MinAndMax::range).collect();
+        Self { integers, block_ranges, range }
+    }
+
+    pub(super) fn are_equal(&self) -> bool {
+        self.range.range == 0
+    }
+
+    /// Returns the layouts other than planes that may be the smallest one.
+    pub(super) fn candidate_layouts(&self) -> &'static [Layout] {
+        if self.are_equal() {
+            &[Layout::Constant]
+        } else if self.integers.len() <= MAX_VARINTS_LENGTH {
+            &[Layout::Varints, Layout::Packed]
+        } else {
+            &[Layout::Packed]
+        }
+    }
+
+    fn plane_count(&self) -> u32 {
+        bit_packing::significant_bits(self.range.range).div_ceil(8)
+    }
+
+    fn plane_byte(&self, integer: i64, plane_index: u32) -> u8 {
+        byte_planes::plane_byte(integer.wrapping_sub(self.range.min).cast_unsigned(), plane_index)
+    }
+
+    /// Estimates the compressed size of the layout [`Layout::Planes`]. Each plane is estimated
+    /// separately, because the statistics of planes differ.
+    pub(super) fn estimate_size_of_planes(&self) -> usize {
+        const PLANE_COUNT_SIZE: usize = 1;
+        let mut head = Vec::new();
+        write_signed_varint(&mut head, self.range.min);
+        let plane_size = |plane_index| {
+            let byte_of = |integer: &i64| self.plane_byte(*integer, plane_index);
+            estimate::estimate_compressed_plane(self.integers, byte_of)
+        };
+        let planes_size: usize = (0..self.plane_count()).map(plane_size).sum();
+        // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
+        (head.len() + PLANE_COUNT_SIZE + planes_size) * 64 / 63
     }
 }
 
@@ -45,35 +90,25 @@ impl Layout {
         layouts.into_iter().find(|layout| layout.number() == number)
     }
 
-    pub(super) fn write(self, output: &mut Vec<u8>, values: &[i64]) {
+    pub(super) fn write(self, output: &mut Vec<u8>, blocks: &IntegerBlocks<'_>) {
         match self {
             Self::Constant => {
-                if let Some(value) = values.first() {
-                    write_signed_varint(output, *value);
+                if let Some(integer) = blocks.integers.first() {
+                    write_signed_varint(output, *integer);
                 }
             }
             Self::Varints => {
-                for value in values {
-                    write_signed_varint(output, *value);
+                for integer in blocks.integers {
+                    write_signed_varint(output, *integer);
                 }
             }
             Self::Packed => {
-                for block in values.chunks(MAX_BLOCK_LENGTH) {
-                    write_packed_block(output, block);
+                let integers = blocks.integers.chunks(MAX_BLOCK_LENGTH);
+                for (block, range) in integers.zip(&blocks.block_ranges) {
+                    write_packed_block(output, block, range);
                 }
             }
-            Self::Planes => write_planes(output, values),
-        }
-    }
-
-    /// Each plane is estimated separately, because the statistics of planes differ.
-    pub(super) fn estimate_compressed_size(self, bytes: &[u8], count: usize) -> usize {
-        match self {
-            // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
-            Self::Planes => estimate::estimate_compressed_planes(bytes, count) * 64 / 63,
-            Self::Constant | Self::Varints | Self::Packed => {
-                estimate::estimate_compressed_size(bytes)
-            }
+            Self::Planes => write_planes(output, blocks),
         }
     }
 
@@ -96,30 +131,44 @@ impl Layout {
     }
 }
 
+#[derive(Clone, Copy)]
+struct MinAndMax {
+    min: i64,
+    max: i64,
+}
+
+impl MinAndMax {
+    const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN };
+
+    fn of(integers: &[i64]) -> Self {
+        let end = |integer: &i64| Self { min: *integer, max: *integer };
+        integers.iter().map(end).fold(Self::EMPTY, Self::joined)
+    }
+
+    fn joined(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// Returns an empty range for no integers.
+    fn range(self) -> MinAndRange {
+        if self.max < self.min {
+            return MinAndRange { min: 0, range: 0 };
+        }
+        MinAndRange { min: self.min, range: self.max.abs_diff(self.min) }
+    }
+}
+
 struct MinAndRange {
     min: i64,
     range: u64,
 }
 
-impl MinAndRange {
-    fn of(values: &[i64]) -> Self {
-        let mut min = i64::MAX;
-        let mut max = i64::MIN;
-        for value in values {
-            min = min.min(*value);
-            max = max.max(*value);
-        }
-        Self { min, range: max.abs_diff(min) }
-    }
-}
-
-fn write_packed_block(output: &mut Vec<u8>, block: &[i64]) {
-    let MinAndRange { min, range } = MinAndRange::of(block);
-    let bit_width = bit_packing::significant_bits(range);
-    write_signed_varint(output, min);
+fn write_packed_block(output: &mut Vec<u8>, block: &[i64], range: &MinAndRange) {
+    let bit_width = bit_packing::significant_bits(range.range);
+    write_signed_varint(output, range.min);
     output.push(u8::try_from(bit_width).unwrap_or(u8::MAX));
     output.reserve(bit_packing::packed_byte_length(block.len(), bit_width));
-    bit_packing::pack_integers(output, block, min, bit_width);
+    bit_packing::pack_integers(output, block, range.min, bit_width);
 }
 
 fn read_packed_blocks(
@@ -138,18 +187,14 @@ fn read_packed_blocks(
     Ok(())
 }
 
-fn write_planes(output: &mut Vec<u8>, values: &[i64]) {
-    let MinAndRange { min, range } = MinAndRange::of(values);
-    let plane_count = bit_packing::significant_bits(range).div_ceil(8);
-    write_signed_varint(output, min);
+fn write_planes(output: &mut Vec<u8>, blocks: &IntegerBlocks<'_>) {
+    let plane_count = blocks.plane_count();
+    write_signed_varint(output, blocks.range.min);
     output.push(u8::try_from(plane_count).unwrap_or(u8::MAX));
-    output.reserve(values.len().saturating_mul(to_usize(plane_count)));
+    output.reserve(blocks.integers.len().saturating_mul(to_usize(plane_count)));
     for plane_index in 0..plane_count {
-        let plane_byte = |value: &i64| {
-            let offset = value.wrapping_sub(min).cast_unsigned();
-            (offset >> (8 * plane_index)).to_le_bytes()[0]
-        };
-        output.extend(values.iter().map(plane_byte));
+        let integers = blocks.integers.iter();
+        output.extend(integers.map(|integer| blocks.plane_byte(*integer, plane_index)));
     }
 }
 

@@ -9,8 +9,8 @@ mod transform;
 
 use super::bytes::{ChunkReader, write_signed_varint};
 use super::error::UnreadableChunk;
-use super::estimate::EncodingCandidate;
-use layout::Layout;
+use super::estimate::{self, EncodingCandidate};
+use layout::{IntegerBlocks, Layout};
 use transform::{Transform, TransformedIntegers};
 
 /// An `f64` represents all integers up to this magnitude exactly.
@@ -44,31 +44,37 @@ pub(super) fn write_integers(output: &mut Vec<u8>, values: &[i64]) -> usize {
 }
 
 fn encode_with_transform(values: &[i64], transform: Transform) -> EncodingCandidate {
-    let transformed = transform.apply(values);
-    let layouts = layout::candidate_layouts(&transformed.body);
-    let candidates =
-        layouts.iter().map(|layout| encode_with_layout(&transformed, transform, *layout));
-    let smallest = candidates.min_by_key(|candidate| candidate.estimated_size);
-    smallest.unwrap_or_else(|| encode_with_layout(&transformed, transform, Layout::Varints))
+    let TransformedIntegers { leading_integers, body } = transform.apply(values);
+    let blocks = IntegerBlocks::of(&body);
+    let mut smallest = EncodingCandidate { bytes: Vec::new(), estimated_size: usize::MAX };
+    for layout in blocks.candidate_layouts() {
+        let mut bytes = head_of_list(transform, *layout, &leading_integers);
+        let head_bytes = bytes.len();
+        layout.write(&mut bytes, &blocks);
+        let body_bytes = bytes.get(head_bytes..).unwrap_or_default();
+        let estimated_size = head_bytes + estimate::estimate_compressed_size(body_bytes);
+        if estimated_size < smallest.estimated_size {
+            smallest = EncodingCandidate { bytes, estimated_size };
+        }
+    }
+    if !blocks.are_equal() {
+        let mut bytes = head_of_list(transform, Layout::Planes, &leading_integers);
+        let estimated_size = bytes.len() + blocks.estimate_size_of_planes();
+        if estimated_size < smallest.estimated_size {
+            Layout::Planes.write(&mut bytes, &blocks);
+            smallest = EncodingCandidate { bytes, estimated_size };
+        }
+    }
+    smallest
 }
 
-fn encode_with_layout(
-    transformed: &TransformedIntegers<'_>,
-    transform: Transform,
-    layout: Layout,
-) -> EncodingCandidate {
-    /// Maximum number of bytes that precede the layout of a list.
-    const MAX_HEAD_BYTES: usize = 32;
-    let mut bytes = Vec::with_capacity(MAX_HEAD_BYTES.saturating_add(transformed.body.len()));
-    bytes.push(transform.number() | layout.number() << LAYOUT_SHIFT);
-    for leading_integer in &transformed.leading_integers {
+/// Returns the bytes in front of the layout of a list.
+fn head_of_list(transform: Transform, layout: Layout, leading_integers: &[i64]) -> Vec<u8> {
+    let mut bytes = vec![transform.number() | layout.number() << LAYOUT_SHIFT];
+    for leading_integer in leading_integers {
         write_signed_varint(&mut bytes, *leading_integer);
     }
-    let head_bytes = bytes.len();
-    layout.write(&mut bytes, &transformed.body);
-    let body_bytes = bytes.get(head_bytes..).unwrap_or_default();
-    let body_size = layout.estimate_compressed_size(body_bytes, transformed.body.len());
-    EncodingCandidate { bytes, estimated_size: head_bytes + body_size }
+    bytes
 }
 
 /// Returns what `to_value` makes of each integer. The caller must have checked `count`, because memory

@@ -1,10 +1,8 @@
 //! Dictionary encoding of repeated numbers: the distinct numbers, plus one code per number.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use super::{NumberEncoding, NumbersHeader, encode_without_dictionary, read_distinct_numbers};
 use crate::chunk::bytes::{ChunkReader, write_count};
+use crate::chunk::code_table::{CodeTable, hash_of};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate::EncodingCandidate;
 use crate::chunk::integers;
@@ -48,23 +46,25 @@ struct DistinctNumbers {
 }
 
 impl DistinctNumbers {
-    /// Returns `None` if the average number of occurrences is below `MIN_REPEATS`.
+    /// Returns `None` if the average number of occurrences is below `MIN_REPEATS`, or if hashes collide
+    /// too often.
     fn find_if_repetitive(values: &[f64]) -> Option<Self> {
         let max_distinct = values.len() / MIN_REPEATS;
-        let mut numbers = Vec::new();
+        let mut numbers: Vec<f64> = Vec::new();
         let mut codes = Vec::with_capacity(values.len());
-        let mut codes_by_bits: HashMap<u64, i64> = HashMap::new();
+        let mut table = CodeTable::new(max_distinct);
         for value in values {
-            let next_code = i64::try_from(numbers.len()).unwrap_or(i64::MAX);
-            let code = match codes_by_bits.entry(value.to_bits()) {
-                Entry::Occupied(known_number) => *known_number.get(),
-                Entry::Vacant(_) if numbers.len() >= max_distinct => return None,
-                Entry::Vacant(unknown_number) => {
-                    numbers.push(*value);
-                    *unknown_number.insert(next_code)
+            let bits = value.to_bits();
+            let is_equal =
+                |code| numbers.get(to_usize(code)).is_some_and(|number| number.to_bits() == bits);
+            let code = table.find_or_insert(hash_of(&bits.to_le_bytes()), is_equal)?;
+            if to_usize(code) == numbers.len() {
+                if numbers.len() >= max_distinct {
+                    return None;
                 }
-            };
-            codes.push(code);
+                numbers.push(*value);
+            }
+            codes.push(i64::from(code));
         }
         Some(Self { numbers, codes })
     }

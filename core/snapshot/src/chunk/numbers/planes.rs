@@ -3,19 +3,26 @@
 //! the lowest planes do not.
 
 use super::{NumberEncoding, NumbersHeader};
-use crate::chunk::byte_planes::numbers_of_planes;
+use crate::chunk::byte_planes::{numbers_of_planes, plane_byte};
 use crate::chunk::bytes::ChunkReader;
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate::{self, EncodingCandidate};
+use crate::saturate::to_usize;
 
-const PLANE_COUNT: usize = 8;
+const PLANE_COUNT: u32 = 8;
 
 pub(super) fn encode_planes(values: &[f64]) -> EncodingCandidate {
     let number_bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
-    let plain = encode_planes_of_bits(NumberEncoding::Planes, &number_bits);
+    let plain_size = estimate_size_of_planes(&number_bits);
     let xored_bits = xor_with_previous(&number_bits);
-    let xored = encode_planes_of_bits(NumberEncoding::XoredPlanes, &xored_bits);
-    if xored.estimated_size < plain.estimated_size { xored } else { plain }
+    let xored_size = estimate_size_of_planes(&xored_bits);
+    if xored_size < plain_size {
+        let bytes = write_planes(NumberEncoding::XoredPlanes, &xored_bits);
+        EncodingCandidate { bytes, estimated_size: xored_size }
+    } else {
+        let bytes = write_planes(NumberEncoding::Planes, &number_bits);
+        EncodingCandidate { bytes, estimated_size: plain_size }
+    }
 }
 
 fn xor_with_previous(number_bits: &[u64]) -> Vec<u64> {
@@ -23,14 +30,21 @@ fn xor_with_previous(number_bits: &[u64]) -> Vec<u64> {
     previous_bits.zip(number_bits).map(|(previous, bits)| previous ^ bits).collect()
 }
 
-fn encode_planes_of_bits(encoding: NumberEncoding, number_bits: &[u64]) -> EncodingCandidate {
-    let mut bytes = Vec::with_capacity(1 + number_bits.len() * PLANE_COUNT);
+fn estimate_size_of_planes(number_bits: &[u64]) -> usize {
+    const HEADER_SIZE: usize = 1;
+    let plane_size = |plane_index| {
+        estimate::estimate_compressed_plane(number_bits, |bits| plane_byte(*bits, plane_index))
+    };
+    HEADER_SIZE + (0..PLANE_COUNT).map(plane_size).sum::<usize>()
+}
+
+fn write_planes(encoding: NumberEncoding, number_bits: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1 + number_bits.len() * to_usize(PLANE_COUNT));
     bytes.push(NumbersHeader::without_decimals(encoding).to_byte());
     for plane_index in 0..PLANE_COUNT {
-        bytes.extend(number_bits.iter().map(|bits| (bits >> (8 * plane_index)).to_le_bytes()[0]));
+        bytes.extend(number_bits.iter().map(|bits| plane_byte(*bits, plane_index)));
     }
-    let estimated_size = estimate::estimate_compressed_planes(&bytes, number_bits.len());
-    EncodingCandidate { bytes, estimated_size }
+    bytes
 }
 
 pub(super) fn read_planes<T>(
@@ -60,7 +74,7 @@ fn read_planes_of_bits(
     count: usize,
 ) -> Result<Vec<u64>, UnreadableChunk> {
     // Read all planes first, so that memory is reserved only if the input is long enough.
-    let plane_bytes = reader.read_bytes(count.saturating_mul(PLANE_COUNT))?;
+    let plane_bytes = reader.read_bytes(count.saturating_mul(to_usize(PLANE_COUNT)))?;
     Ok(numbers_of_planes(plane_bytes, count))
 }
 
@@ -97,7 +111,7 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_are_refused() {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let bytes = encode_planes_of_bits(NumberEncoding::Planes, &[number.to_bits(), 0]).bytes;
+            let bytes = write_planes(NumberEncoding::Planes, &[number.to_bits(), 0]);
             assert!(
                 read_planes(&mut ChunkReader::new(&bytes[1..]), 2, |number| number).is_err(),
                 "{number}"

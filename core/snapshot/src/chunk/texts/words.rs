@@ -31,7 +31,7 @@ pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<En
     if text_bytes > expansion_budget {
         return None;
     }
-    let words = texts.iter().flat_map(|text| text.split(' '));
+    let words = texts.iter().flat_map(|text| words_of(text));
     let distinct_words = DistinctTexts::find_if_repetitive(words, texts.len() * EXPECTED_WORDS)?;
     if distinct_words.codes.len() > MAX_WORDS {
         return None;
@@ -50,6 +50,17 @@ pub(super) fn encode_words(texts: &[&str], expansion_budget: usize) -> Option<En
         bytes,
         estimated_size: words_size + word_counts_size + codes_size,
         expanded_bytes: text_bytes + expanded_word_bytes,
+    })
+}
+
+/// Like `text.split(' ')`, but faster for words of a few characters.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let mut unread_text = Some(text);
+    std::iter::from_fn(move || {
+        let text = unread_text?;
+        let space = text.bytes().position(|byte| byte == b' ').unwrap_or(text.len());
+        unread_text = text.get(space + 1..);
+        text.get(..space)
     })
 }
 
@@ -180,5 +191,17 @@ impl JoinedWords {
         *target.get_mut(word_bytes)? = b' ';
         self.used_bytes += word_bytes + 1;
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_between_spaces() {
+        for text in ["", " ", "a", "a b", " é  ü ", "no-space", "  ", "a b "] {
+            assert_eq!(words_of(text).collect::<Vec<_>>(), text.split(' ').collect::<Vec<_>>());
+        }
     }
 }
