@@ -87,13 +87,12 @@ impl FoldedLevel {
 
     fn build_tile(&mut self, delta: &Delta) -> Tile {
         let mut tile = Tile::default();
-        for PlacedCell { row, column, cell } in cells_by_column_and_row(delta) {
-            if tile.columns.last().is_none_or(|last_column| last_column.index != column) {
-                tile.columns.push(TileColumn::new(column));
+        for (column, cells) in cells_by_column(delta) {
+            let mut tile_column = TileColumn::new(column);
+            for (row, cell) in cells {
+                self.push_cell(&mut tile_column, row, cell);
             }
-            if let Some(tile_column) = tile.columns.last_mut() {
-                self.push_cell(tile_column, row, cell);
-            }
+            tile.columns.push(tile_column);
         }
         tile
     }
@@ -134,25 +133,22 @@ impl FoldedLevel {
     }
 }
 
-/// The coordinates are those after the last change.
-struct PlacedCell<'a> {
-    row: u32,
-    column: u32,
-    cell: &'a DeltaCell,
-}
-
-/// Returns the changed cells whose row and column still exist, sorted by column, then by row.
-fn cells_by_column_and_row(delta: &Delta) -> Vec<PlacedCell<'_>> {
+/// Returns the changed cells whose row and column still exist, by column. The cells of a column are
+/// sorted by row. The coordinates are those after the last change.
+fn cells_by_column(delta: &Delta) -> BTreeMap<u32, Vec<(u32, &DeltaCell)>> {
     let row_lookup = delta.rows.index_lookup();
     let column_lookup = delta.columns.index_lookup();
-    let mut placed_cells = Vec::with_capacity(delta.cells.len());
+    let mut cells_by_column: BTreeMap<u32, Vec<(u32, &DeltaCell)>> = BTreeMap::new();
     for ((row_id, column_id), cell) in &delta.cells {
         if let (Some(row), Some(column)) =
             (row_lookup.index(*row_id), column_lookup.index(*column_id))
         {
-            placed_cells.push(PlacedCell { row, column, cell });
+            cells_by_column.entry(column).or_default().push((row, cell));
         }
     }
-    placed_cells.sort_unstable_by_key(|placed| (placed.column, placed.row));
-    placed_cells
+    for cells in cells_by_column.values_mut() {
+        // Rows that were inserted during the fold have other ids than their neighbours.
+        cells.sort_unstable_by_key(|(row, _)| *row);
+    }
+    cells_by_column
 }

@@ -23,98 +23,129 @@ pub(super) struct LevelColumn<'a> {
     pub(super) hidden_formats: Spans,
 }
 
-/// Queue of the visible rows of a layer, from top to bottom.
-struct RowQueue {
-    output_rows: Vec<u32>,
-    /// For each output row, the index of its value or format in the layer.
-    layer_indices: Vec<usize>,
-    removed_count: usize,
+/// Reads the visible rows of a layer from top to bottom.
+struct RowCursor<'a> {
+    layer_rows: &'a [u32],
+    hidden_rows: &'a Spans,
+    /// Run of the current row.
+    run: Run,
+    later_runs: std::slice::Iter<'a, Run>,
+    /// Index of the current row in the layer.
+    index: usize,
+    /// Index after the last row of the run.
+    run_end: usize,
+    /// Output row of the current row, or [`NO_ROW`] at the end.
+    output_row: u32,
 }
 
-impl RowQueue {
-    fn new(layer_rows: &[u32], row_runs: &[Run], hidden_rows: &Spans) -> Self {
-        let mut queue =
-            Self { output_rows: Vec::new(), layer_indices: Vec::new(), removed_count: 0 };
-        for run in row_runs {
-            queue.push_run(layer_rows, run, hidden_rows);
-        }
-        queue
+/// Greater than each row.
+const NO_ROW: u32 = u32::MAX;
+
+impl<'a> RowCursor<'a> {
+    fn new(layer_rows: &'a [u32], row_runs: &'a [Run], hidden_rows: &'a Spans) -> Self {
+        let run = Run { src: 0, dst: 0, len: 0 };
+        let later_runs = row_runs.iter();
+        let (index, run_end, output_row) = (0, 0, NO_ROW);
+        let mut cursor =
+            Self { layer_rows, hidden_rows, run, later_runs, index, run_end, output_row };
+        cursor.find_visible_row();
+        cursor
     }
 
-    fn push_run(&mut self, layer_rows: &[u32], run: &Run, hidden_rows: &Spans) {
-        let layer_indices = indices_in_run(layer_rows, run);
-        let rows_in_run = layer_rows.get(layer_indices.clone()).unwrap_or_default();
-        let output_rows = rows_in_run.iter().map(|row| row - run.src + run.dst);
-        if hidden_rows.is_empty() {
-            self.output_rows.extend(output_rows);
-            self.layer_indices.extend(layer_indices);
-            return;
+    fn is_at_end(&self) -> bool {
+        self.output_row == NO_ROW
+    }
+
+    fn advance(&mut self) {
+        self.index += 1;
+        self.find_visible_row();
+    }
+
+    /// Moves to the first visible row from the current index on.
+    fn find_visible_row(&mut self) {
+        loop {
+            while self.index < self.run_end {
+                let Some(row) = self.layer_rows.get(self.index) else { break };
+                self.output_row = row - self.run.src + self.run.dst;
+                if self.hidden_rows.is_empty() || !self.hidden_rows.contains(self.output_row) {
+                    return;
+                }
+                self.index += 1;
+            }
+            let Some(run) = self.later_runs.next() else {
+                self.output_row = NO_ROW;
+                return;
+            };
+            let indices = indices_in_run(self.layer_rows, run);
+            (self.run, self.index, self.run_end) = (*run, indices.start, indices.end);
         }
-        for (output_row, layer_index) in output_rows.zip(layer_indices) {
-            if !hidden_rows.contains(output_row) {
-                self.output_rows.push(output_row);
-                self.layer_indices.push(layer_index);
+    }
+}
+
+fn count_rows_in_runs(layer_rows: &[u32], row_runs: &[Run]) -> usize {
+    row_runs.iter().map(|run| indices_in_run(layer_rows, run).len()).sum()
+}
+
+/// The next row of several cursors, and the row after it. A number contains the row and, below it, the
+/// age of the row's layer, which is 0 for the newest layer.
+struct NextRows {
+    first: u64,
+    second: u64,
+}
+
+impl NextRows {
+    /// The loop has no branches, because the rows of several layers are in random order.
+    fn of(cursors: &[RowCursor<'_>]) -> Self {
+        let mut rows = Self { first: u64::MAX, second: u64::MAX };
+        for (age, cursor) in (0..).zip(cursors.iter().rev()) {
+            let row_and_age = u64::from(cursor.output_row) << 32 | age;
+            rows.second = rows.second.min(rows.first.max(row_and_age));
+            rows.first = rows.first.min(row_and_age);
+        }
+        rows
+    }
+}
+
+fn row_and_age(number: u64) -> (u32, usize) {
+    let low_half = number & u64::from(u32::MAX);
+    let row = u32::try_from(number >> 32).unwrap_or(NO_ROW);
+    (row, usize::try_from(low_half).unwrap_or(usize::MAX))
+}
+
+/// Merges layers, which are ordered from oldest to newest. Calls `visit(row, layer, index)` for each
+/// row in ascending order. `layer` is the newest layer that contains the row, and `index` is the index
+/// of the row in it.
+fn visit_newest_rows(mut cursors: Vec<RowCursor<'_>>, mut visit: impl FnMut(u32, usize, usize)) {
+    loop {
+        let next_rows = NextRows::of(&cursors);
+        let (row, age) = row_and_age(next_rows.first);
+        let (second_row, _) = row_and_age(next_rows.second);
+        let Some(newest_layer) = cursors.len().checked_sub(age + 1) else { return };
+        let Some(cursor) = cursors.get_mut(newest_layer).filter(|_| row != NO_ROW) else { return };
+        visit(row, newest_layer, cursor.index);
+        cursor.advance();
+        // Visit the rows before those of the other layers.
+        while cursor.output_row < second_row {
+            visit(cursor.output_row, newest_layer, cursor.index);
+            cursor.advance();
+        }
+        if second_row == row {
+            for older in cursors.iter_mut().filter(|older| older.output_row == row) {
+                older.advance();
             }
         }
     }
-
-    fn next_row(&self) -> Option<u32> {
-        self.output_rows.get(self.removed_count).copied()
-    }
-
-    fn remove_next_row(&mut self) {
-        self.removed_count += 1;
-    }
-
-    /// Calls `visit` with each removed row and its index in the layer.
-    fn remove_rows_before(&mut self, end_row: u32, mut visit: impl FnMut(u32, usize)) {
-        while let Some(row) = self.next_row()
-            && row < end_row
-        {
-            if let Some(layer_index) = self.layer_indices.get(self.removed_count) {
-                visit(row, *layer_index);
-            }
-            self.remove_next_row();
-        }
-    }
 }
 
-/// Merges queues, which are ordered from oldest to newest. Calls `visit(row, queue_index,
-/// layer_index)` for each row in ascending order. `queue_index` is the index of the newest queue
-/// that contains the row, and `layer_index` is the row's index in the layer of that queue.
-fn visit_newest_rows(mut queues: Vec<RowQueue>, mut visit: impl FnMut(u32, usize, usize)) {
-    while let Some(row) = queues.iter().filter_map(RowQueue::next_row).min() {
-        let has_row = |queue: &RowQueue| queue.next_row() == Some(row);
-        let Some(newest_index) = queues.iter().rposition(has_row) else { return };
-        for older_queue in queues.iter_mut().take(newest_index) {
-            if older_queue.next_row() == Some(row) {
-                older_queue.remove_next_row();
-            }
-        }
-        let next_row_of_others = next_row_except(&queues, newest_index).unwrap_or(u32::MAX);
-        if let Some(newest_queue) = queues.get_mut(newest_index) {
-            newest_queue.remove_rows_before(next_row_of_others, |row, layer_index| {
-                visit(row, newest_index, layer_index);
-            });
-        }
-    }
-}
-
-fn next_row_except(queues: &[RowQueue], excluded_index: usize) -> Option<u32> {
-    let other_queues = queues.iter().enumerate().filter(|(index, _)| *index != excluded_index);
-    other_queues.filter_map(|(_, queue)| queue.next_row()).min()
-}
-
-/// `level_columns` is ordered from oldest to newest.
-pub(super) fn merge_column(
-    output_column: u32,
+/// Appends the merged cells of the levels to a column whose cells are all above them. `level_columns` is
+/// ordered from oldest to newest.
+pub(super) fn append_merged_column(
+    output: &mut TileColumn,
     level_columns: &[LevelColumn<'_>],
     older_levels: OlderLevels,
-) -> TileColumn {
-    let mut merged_column = TileColumn::new(output_column);
-    merge_values_and_formulas(level_columns, older_levels, &mut merged_column);
-    merge_formats(level_columns, older_levels, &mut merged_column.formats);
-    merged_column
+) {
+    merge_values_and_formulas(level_columns, older_levels, output);
+    merge_formats(level_columns, older_levels, &mut output.formats);
 }
 
 fn merge_values_and_formulas(
@@ -126,18 +157,20 @@ fn merge_values_and_formulas(
     let TileColumn { values, formulas, templates, .. } = merged_column;
     let mut layers = FormulaLayers { texts: formulas, templates };
     let mut source_columns = Vec::new();
-    let mut queues = Vec::new();
+    let mut cursors = Vec::new();
     for level_column in level_columns {
         let source_rows = level_column.column.values.rows();
-        let queue = RowQueue::new(source_rows, level_column.row_runs, &level_column.hidden_values);
-        if queue.next_row().is_some() {
-            values.reserve(queue.output_rows.len(), &level_column.column.values);
+        let cursor =
+            RowCursor::new(source_rows, level_column.row_runs, &level_column.hidden_values);
+        if !cursor.is_at_end() {
+            let row_count = count_rows_in_runs(source_rows, level_column.row_runs);
+            values.reserve(row_count, &level_column.column.values);
             source_columns.push(level_column);
-            queues.push(queue);
+            cursors.push(cursor);
         }
     }
-    visit_newest_rows(queues, |row, queue_index, value_index| {
-        if let Some(source_column) = source_columns.get(queue_index) {
+    visit_newest_rows(cursors, |row, layer, value_index| {
+        if let Some(source_column) = source_columns.get(layer) {
             let cell = CellName { row, column: output_column };
             let source = (*source_column, value_index);
             push_value_and_formula(values, &mut layers, cell, source, older_levels);
@@ -182,19 +215,19 @@ fn merge_formats(
     merged_formats: &mut TextLayer,
 ) {
     let mut source_layers = Vec::new();
-    let mut queues = Vec::new();
+    let mut cursors = Vec::new();
     for level_column in level_columns {
         let layer = &level_column.column.formats;
-        let queue =
-            RowQueue::new(layer.rows(), level_column.row_runs, &level_column.hidden_formats);
-        if queue.next_row().is_some() {
+        let cursor =
+            RowCursor::new(layer.rows(), level_column.row_runs, &level_column.hidden_formats);
+        if !cursor.is_at_end() {
             source_layers.push(layer);
-            queues.push(queue);
+            cursors.push(cursor);
         }
     }
     let may_general_hide_format = older_levels != OlderLevels::AbsentWithoutRangeFormats;
-    visit_newest_rows(queues, |row, queue_index, format_index| {
-        let source_layer = source_layers.get(queue_index);
+    visit_newest_rows(cursors, |row, layer, format_index| {
+        let source_layer = source_layers.get(layer);
         let Some(format) = source_layer.and_then(|layer| layer.get(format_index)) else { return };
         if format != GENERAL || may_general_hide_format {
             merged_formats.push(row, format);

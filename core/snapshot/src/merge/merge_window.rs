@@ -1,6 +1,6 @@
 //! Merges the cells of one window, which is a rectangle of a sheet, across several levels.
 
-use super::column::{LevelColumn, merge_column};
+use super::column::{LevelColumn, append_merged_column};
 use super::placed_tile::PlacedTile;
 use super::window::{OlderLevels, Window};
 use crate::level::Region;
@@ -20,9 +20,20 @@ struct WindowColumn<'a> {
 /// formulas are templates, and texts that are no formulas.
 #[must_use]
 pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: OlderLevels) -> Tile {
+    let mut merged_cells = Tile::default();
+    append_merged_window(&mut merged_cells, tiles, window, older_levels);
+    merged_cells
+}
+
+/// Like [`merge_window`]. Appends the cells to a tile whose cells are all above the window.
+pub(super) fn append_merged_window(
+    output: &mut Tile,
+    tiles: &[PlacedTile<'_>],
+    window: &Window,
+    older_levels: OlderLevels,
+) {
     let row_runs_by_tile: Vec<Vec<Run>> = tiles.iter().map(|tile| tile.row_runs(window)).collect();
     let window_columns = columns_by_output_and_age(tiles, &row_runs_by_tile, window);
-    let mut merged_columns = Vec::new();
     for same_output in
         window_columns.chunk_by(|column, next| column.output_column == next.output_column)
     {
@@ -33,12 +44,10 @@ pub fn merge_window(tiles: &[PlacedTile<'_>], window: &Window, older_levels: Old
             .iter()
             .filter_map(|column| to_level_column(column, tiles, &row_runs_by_tile))
             .collect();
-        let merged_column = merge_column(output_column, &level_columns, older_levels);
-        if !merged_column.is_empty() {
-            merged_columns.push(merged_column);
-        }
+        output.add_to_column(output_column, |column| {
+            append_merged_column(column, &level_columns, older_levels);
+        });
     }
-    Tile { columns: merged_columns }
 }
 
 /// Returns the tile columns that are mapped into the window, sorted by output column. Columns with

@@ -1,5 +1,8 @@
 //! Merged cells that are not in a finished output tile yet.
 
+use super::merge_window::append_merged_window;
+use super::placed_tile::PlacedTile;
+use super::window::{OlderLevels, Window};
 use crate::level::{StoredTile, StripeTile};
 use crate::packed::PackedObject;
 use crate::saturate::{saturate_u32, to_u64};
@@ -72,6 +75,17 @@ impl PendingTile {
     pub(super) fn append(&mut self, tile: Tile) {
         self.cell_count += tile.cell_count();
         self.tile.append(tile);
+    }
+
+    /// Appends the merged cells of a window below all earlier cells.
+    pub(super) fn append_merged(
+        &mut self,
+        tiles: &[PlacedTile<'_>],
+        window: &Window,
+        older_levels: OlderLevels,
+    ) {
+        append_merged_window(&mut self.tile, tiles, window, older_levels);
+        self.cell_count = self.tile.cell_count();
     }
 
     pub(super) fn is_empty(&self) -> bool {

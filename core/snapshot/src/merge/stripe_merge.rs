@@ -2,12 +2,12 @@
 //! memory at a time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::formulas::FormulaMapping;
 use super::inputs::{LevelCells, LevelInput};
 use super::level_mapping::LevelMapping;
-use super::merge_window::merge_window;
 use super::pending_tile::{DENSITY_CELLS, PendingTile, RowTooLarge, TileEncoder};
 use super::placed_tile::PlacedTile;
 use super::stripe_tiles::{ChunkLevel, InputTile, MIN_REUSED_BYTES, OutputStripe};
@@ -118,7 +118,8 @@ impl StripeInputs {
             }
         }
         inputs.chunk_tiles.sort_by_key(|tile| (tile.output_rows.first, tile.level_index));
-        inputs.memory_rows.sort_unstable();
+        // The rows of each column are sorted already, which a stable sort makes use of.
+        inputs.memory_rows.sort();
         inputs.memory_rows.dedup();
         inputs
     }
@@ -128,6 +129,39 @@ impl StripeInputs {
             self.memory_rows.extend(output_rows);
             self.memory_tiles.push(MemoryTile { level_index, tile: Arc::clone(tile) });
         }
+    }
+
+    fn unfinished_tiles(&self, next_row: u32) -> impl Iterator<Item = &InputTile> {
+        self.chunk_tiles.iter().filter(move |tile| tile.output_rows.end() > next_row)
+    }
+
+    /// Returns the tiles with cells in the rows, ordered by level, oldest first.
+    fn placed_tiles<'a>(
+        &'a self,
+        rows: &Range<u32>,
+        mappings: &'a SheetMappings,
+        loaded_tiles: &'a LoadedTiles,
+    ) -> Vec<PlacedTile<'a>> {
+        let mut tiles_with_level: Vec<(usize, PlacedTile<'_>)> = Vec::new();
+        for MemoryTile { level_index, tile } in &self.memory_tiles {
+            if let Some((mapping, formulas)) = mappings.get(*level_index) {
+                let placed_tile = PlacedTile::of_whole_sheet(tile, mapping, formulas);
+                tiles_with_level.push((*level_index, placed_tile));
+            }
+        }
+        let chunk_tiles = self.unfinished_tiles(rows.start);
+        for input in chunk_tiles.filter(|tile| tile.output_rows.first < rows.end) {
+            if let (Some(tile), Some((mapping, formulas))) =
+                (loaded_tiles.get(&input.chunk.hash), mappings.get(input.level_index))
+            {
+                let InputTile { first_row, first_column, size, .. } = *input;
+                let placed_tile =
+                    PlacedTile { tile, first_row, first_column, size, mapping, formulas };
+                tiles_with_level.push((input.level_index, placed_tile));
+            }
+        }
+        tiles_with_level.sort_by_key(|(level_index, _)| *level_index);
+        tiles_with_level.into_iter().map(|(_, tile)| tile).collect()
     }
 
     /// Returns the number of stored bytes per `DENSITY_CELLS` cells of the stored tiles, as an
@@ -303,7 +337,7 @@ impl StripeMerge {
     }
 
     fn unfinished_tiles(&self) -> impl Iterator<Item = &InputTile> {
-        self.inputs.chunk_tiles.iter().filter(|tile| tile.output_rows.end() > self.next_row)
+        self.inputs.unfinished_tiles(self.next_row)
     }
 
     fn next_memory_row(&self) -> Option<u32> {
@@ -380,38 +414,10 @@ impl StripeMerge {
     }
 
     fn merge_band(&mut self, band_end: u32, mappings: &SheetMappings, loaded_tiles: &LoadedTiles) {
-        let tiles = self.placed_tiles(band_end, mappings, loaded_tiles);
-        let merged_cells = merge_window(&tiles, &self.window_until(band_end), self.older_levels);
-        self.pending.append(merged_cells);
+        let window = self.window_until(band_end);
+        let tiles = self.inputs.placed_tiles(&window.rows, mappings, loaded_tiles);
+        self.pending.append_merged(&tiles, &window, self.older_levels);
         self.next_row = band_end;
-    }
-
-    /// Returns the tiles with cells before `band_end`, ordered by level, oldest first.
-    fn placed_tiles<'a>(
-        &'a self,
-        band_end: u32,
-        mappings: &'a SheetMappings,
-        loaded_tiles: &'a LoadedTiles,
-    ) -> Vec<PlacedTile<'a>> {
-        let mut tiles_with_level: Vec<(usize, PlacedTile<'_>)> = Vec::new();
-        for MemoryTile { level_index, tile } in &self.inputs.memory_tiles {
-            if let Some((mapping, formulas)) = mappings.get(*level_index) {
-                let placed_tile = PlacedTile::of_whole_sheet(tile, mapping, formulas);
-                tiles_with_level.push((*level_index, placed_tile));
-            }
-        }
-        for input in self.unfinished_tiles().filter(|tile| tile.output_rows.first < band_end) {
-            if let (Some(tile), Some((mapping, formulas))) =
-                (loaded_tiles.get(&input.chunk.hash), mappings.get(input.level_index))
-            {
-                let InputTile { first_row, first_column, size, .. } = *input;
-                let placed_tile =
-                    PlacedTile { tile, first_row, first_column, size, mapping, formulas };
-                tiles_with_level.push((input.level_index, placed_tile));
-            }
-        }
-        tiles_with_level.sort_by_key(|(level_index, _)| *level_index);
-        tiles_with_level.into_iter().map(|(_, tile)| tile).collect()
     }
 }
 

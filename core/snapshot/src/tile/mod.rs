@@ -98,6 +98,24 @@ impl Tile {
         self.columns.iter().map(TileColumn::memory_bytes).fold(0, usize::saturating_add)
     }
 
+    /// Calls `add_cells` with the column that has an index. A column without cells is not kept.
+    pub(crate) fn add_to_column(&mut self, index: u32, add_cells: impl FnOnce(&mut TileColumn)) {
+        match self.columns.binary_search_by_key(&index, |column| column.index) {
+            Ok(place) => {
+                if let Some(column) = self.columns.get_mut(place) {
+                    add_cells(column);
+                }
+            }
+            Err(place) => {
+                let mut column = TileColumn::new(index);
+                add_cells(&mut column);
+                if !column.is_empty() {
+                    self.columns.insert(place, column);
+                }
+            }
+        }
+    }
+
     /// Appends a tile whose rows are all below the rows of this tile.
     pub fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
