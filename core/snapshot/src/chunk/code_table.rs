@@ -40,7 +40,7 @@ impl CodeTable {
         Self { slots: vec![FREE_SLOT; slot_count], item_count: 0 }
     }
 
-    /// Returns the code of an item, which is the number of distinct items so far if the item is new.
+    /// Returns the code of an item. A new item gets the number of distinct items before it.
     /// `is_equal` compares the item with the one that has a code. Returns `None` after too many probes.
     pub(super) fn find_or_insert(
         &mut self,

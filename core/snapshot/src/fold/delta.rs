@@ -1,60 +1,23 @@
 //! Changes that log entries made to one sheet, computed without reading older cells.
 
-use std::collections::BTreeMap;
-
+use super::delta_cells::{CellId, DeltaCell, DeltaCells};
 use super::line_moves::FoldedFormula;
 use crate::level::Region;
 use cellar_sheet::axis_map::{Axis, AxisMap};
-use cellar_sheet::cell::Value;
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::metadata::SheetMetadata;
 use cellar_sheet::operation::{CellEdit, Spans};
 use cellar_sheet::workbook::axis_order::{AxisOrder, IdRun, IndexLookup};
 
-/// Id of a cell, which consists of a row id and a column id. An id below the axis limit is the row
-/// or column number in the next older level.
-pub(super) type CellId = (u64, u64);
-
-/// If a field is `None`, the cell's older value or format remains visible.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct DeltaCell {
-    /// New value and formula. `Empty` hides the older ones.
-    pub(super) value: Option<(Value, Option<FoldedFormula>)>,
-    /// New cell format. `General` hides an older cell format.
-    pub(super) format: Option<String>,
-}
-
-impl DeltaCell {
-    fn is_unchanged(&self) -> bool {
-        self.value.is_none() && self.format.is_none()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        const OVERHEAD_BYTES: usize = 160;
-        if self.is_unchanged() {
-            return 0;
-        }
-        let mut text_bytes = self.format.as_ref().map_or(0, String::len);
-        if let Some((value, formula)) = &self.value {
-            text_bytes += formula.as_ref().map_or(0, FoldedFormula::memory_bytes);
-            if let Value::Text(text) = value {
-                text_bytes += text.len();
-            }
-        }
-        OVERHEAD_BYTES + text_bytes
-    }
-}
-
 #[derive(Debug, Clone)]
 pub(super) struct Delta {
     pub(super) rows: AxisOrder,
     pub(super) columns: AxisOrder,
-    pub(super) cells: BTreeMap<CellId, DeltaCell>,
+    pub(super) cells: DeltaCells,
     /// Regions in which the changes hide all older values.
     pub(super) value_clears: Vec<Region>,
     /// Regions in which the changes hide all older cell formats.
     pub(super) format_clears: Vec<Region>,
-    cell_bytes: usize,
 }
 
 impl Default for Delta {
@@ -62,10 +25,9 @@ impl Default for Delta {
         Self {
             rows: AxisOrder::new(Axis::Rows),
             columns: AxisOrder::new(Axis::Columns),
-            cells: BTreeMap::new(),
+            cells: DeltaCells::default(),
             value_clears: Vec::new(),
             format_clears: Vec::new(),
-            cell_bytes: 0,
         }
     }
 }
@@ -74,7 +36,7 @@ impl Delta {
     pub(super) fn memory_bytes(&self) -> usize {
         const RUN_BYTES: usize = 16;
         let run_count = self.rows.run_count() + self.columns.run_count();
-        self.cell_bytes + run_count * RUN_BYTES
+        self.cells.memory_bytes() + run_count * RUN_BYTES
     }
 
     /// Returns the larger of the number of axis runs and the number of cleared spans. Each
@@ -98,7 +60,7 @@ impl Delta {
             return;
         };
         extent.cover(edit.row, edit.column);
-        self.change_cell((row_id, column_id), |cell| {
+        self.cells.change((row_id, column_id), |cell| {
             if let Some(value) = &edit.value {
                 cell.value = Some((value.clone(), edit.formula.as_deref().map(parse)));
             }
@@ -108,22 +70,16 @@ impl Delta {
         });
     }
 
-    /// Returns all formulas.
-    pub(super) fn formulas_mut(&mut self) -> impl Iterator<Item = &mut FoldedFormula> {
-        let values = self.cells.values_mut().filter_map(|cell| cell.value.as_mut());
-        values.filter_map(|(_, formula)| formula.as_mut())
-    }
-
     pub(super) fn clear_values(&mut self, rows: &Spans, columns: &Spans) {
         for cell_id in self.cells_in(rows, columns) {
-            self.change_cell(cell_id, |cell| cell.value = None);
+            self.cells.change(cell_id, |cell| cell.value = None);
         }
         add_region(&mut self.value_clears, rows, columns);
     }
 
     pub(super) fn clear_formats(&mut self, rows: &Spans, columns: &Spans) {
         for cell_id in self.cells_in(rows, columns) {
-            self.change_cell(cell_id, |cell| cell.format = None);
+            self.cells.change(cell_id, |cell| cell.format = None);
         }
         add_region(&mut self.format_clears, rows, columns);
     }
@@ -184,20 +140,7 @@ impl Delta {
     }
 
     fn cells_in_rows(&self, row_ids: IdRun) -> impl Iterator<Item = CellId> {
-        self.cells.range((row_ids.first_id, 0)..(row_ids.id_end(), 0)).map(|(cell_id, _)| *cell_id)
-    }
-
-    /// Calls `change` with the changes to a cell, which are empty if the cell is unchanged. Removes
-    /// the cell if no changes remain afterwards.
-    fn change_cell(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
-        let cell = self.cells.entry(cell_id).or_default();
-        let old_bytes = cell.memory_bytes();
-        change(cell);
-        let new_bytes = cell.memory_bytes();
-        if cell.is_unchanged() {
-            self.cells.remove(&cell_id);
-        }
-        self.cell_bytes = self.cell_bytes - old_bytes + new_bytes;
+        self.cells.ids_in_rows(row_ids.first_id..row_ids.id_end())
     }
 
     fn remove_cells(&mut self, axis: Axis, deleted_lines: &[IdRun]) {
@@ -208,11 +151,11 @@ impl Delta {
             Axis::Columns => {
                 let deleted_columns = IndexLookup::of(deleted_lines.iter().copied());
                 let is_deleted = |(_, column_id): &CellId| deleted_columns.contains(*column_id);
-                self.cells.keys().copied().filter(is_deleted).collect()
+                self.cells.ids().filter(is_deleted).collect()
             }
         };
         for cell_id in cell_ids {
-            self.change_cell(cell_id, |cell| *cell = DeltaCell::default());
+            self.cells.change(cell_id, |cell| *cell = DeltaCell::default());
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::delta::{Delta, DeltaCell};
+use super::delta::Delta;
+use super::delta_cells::DeltaCell;
 use super::line_moves::{FoldedFormula, template_in_cell};
 use crate::index::PackedLevel;
 use crate::level::SheetMoves;
@@ -139,9 +140,9 @@ fn cells_by_column(delta: &Delta) -> BTreeMap<u32, Vec<(u32, &DeltaCell)>> {
     let row_lookup = delta.rows.index_lookup();
     let column_lookup = delta.columns.index_lookup();
     let mut cells_by_column: BTreeMap<u32, Vec<(u32, &DeltaCell)>> = BTreeMap::new();
-    for ((row_id, column_id), cell) in &delta.cells {
+    for ((row_id, column_id), cell) in delta.cells.iter() {
         if let (Some(row), Some(column)) =
-            (row_lookup.index(*row_id), column_lookup.index(*column_id))
+            (row_lookup.index(row_id), column_lookup.index(column_id))
         {
             cells_by_column.entry(column).or_default().push((row, cell));
         }

@@ -4,6 +4,7 @@
 //! and cell formats that range formats override.
 
 mod delta;
+mod delta_cells;
 mod level;
 mod line_moves;
 
@@ -199,7 +200,7 @@ impl Fold {
         }
         let formulas = self.deltas.iter_mut().flat_map(|(sheet_id, delta)| {
             let sheet = *sheet_id;
-            delta.formulas_mut().filter_map(move |formula| formula.unmoved_mut(sheet))
+            delta.cells.formulas_mut().filter_map(move |formula| formula.unmoved_mut(sheet))
         });
         let formulas: Vec<UnmovedFormula<'_>> = formulas.collect();
         let moves = self.line_moves.move_formulas(formulas);
