@@ -108,6 +108,7 @@ fn write_bitmap_or_gaps(
 /// Encodes a short list. Estimates a longer list as if each gap took a byte, which takes less time than
 /// encoding it.
 fn estimate_size_of_gaps(gaps: &[i64]) -> usize {
+    /// The estimate is too high for a few small gaps, which take less than a byte each.
     const MIN_ESTIMATED_GAPS: usize = 64;
     if gaps.len() < MIN_ESTIMATED_GAPS {
         return integers::write_integers(&mut Vec::new(), gaps);
@@ -222,6 +223,8 @@ fn rows_of_bitmap(
     if count_set_bits(bitmap) != row_count {
         return Err(UnreadableChunk::Malformed("a bitmap has an invalid number of rows"));
     }
+    // Row numbers do not overflow, because a bitmap has at most `MAX_CHUNK_BYTES`, and its first row is below
+    // `MAX_ROWS`.
     let is_sparse = row_count < bitmap.len();
     Ok(if is_sparse {
         rows_of_sparse_bitmap(bitmap, first_row, row_count)
@@ -244,7 +247,6 @@ fn words_of_bitmap(bitmap: &[u8]) -> impl Iterator<Item = u64> {
 /// Skips words without rows.
 fn rows_of_sparse_bitmap(bitmap: &[u8], first_row: u32, row_count: usize) -> Vec<u32> {
     let mut rows = Vec::with_capacity(row_count);
-    // A chunk of at most `MAX_CHUNK_BYTES` after a row below `MAX_ROWS` does not reach the greatest `u32`.
     let first_rows = (first_row..).step_by(ROWS_PER_WORD);
     for (word_first_row, word) in first_rows.zip(words_of_bitmap(bitmap)) {
         let mut unread_bits = word;

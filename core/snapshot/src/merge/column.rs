@@ -108,19 +108,19 @@ impl NextRows {
 
 fn row_and_age(number: u64) -> (u32, usize) {
     let low_half = number & u64::from(u32::MAX);
-    let row = u32::try_from(number >> 32).unwrap_or(NO_ROW);
-    (row, usize::try_from(low_half).unwrap_or(usize::MAX))
+    (u32::try_from(number >> 32).unwrap_or(NO_ROW), usize::try_from(low_half).unwrap_or(0))
 }
 
 /// Merges layers, which are ordered from oldest to newest. Calls `visit(row, layer, index)` for each
 /// row in ascending order. `layer` is the newest layer that contains the row, and `index` is the index
 /// of the row in it.
 fn visit_newest_rows(mut cursors: Vec<RowCursor<'_>>, mut visit: impl FnMut(u32, usize, usize)) {
+    let Some(last_layer) = cursors.len().checked_sub(1) else { return };
     loop {
         let next_rows = NextRows::of(&cursors);
         let (row, age) = row_and_age(next_rows.first);
         let (second_row, _) = row_and_age(next_rows.second);
-        let Some(newest_layer) = cursors.len().checked_sub(age + 1) else { return };
+        let newest_layer = last_layer - age.min(last_layer);
         let Some(cursor) = cursors.get_mut(newest_layer).filter(|_| row != NO_ROW) else { return };
         visit(row, newest_layer, cursor.index);
         cursor.advance();

@@ -1,5 +1,6 @@
 //! Layouts of integer lists.
 
+use super::integer_range::IntegerRange;
 use crate::chunk::bit_packing::{self, MAX_BLOCK_LENGTH};
 use crate::chunk::byte_planes::{self, numbers_of_planes};
 use crate::chunk::bytes::{ChunkReader, write_signed_varint};
@@ -27,22 +28,21 @@ const MAX_VARINTS_LENGTH: usize = 64;
 /// A list of integers, and the ranges of its blocks.
 pub(super) struct IntegerBlocks<'a> {
     integers: &'a [i64],
-    block_ranges: Vec<MinAndRange>,
+    block_ranges: Vec<IntegerRange>,
     /// Range of all integers.
-    range: MinAndRange,
+    range: IntegerRange,
 }
 
 impl<'a> IntegerBlocks<'a> {
     pub(super) fn of(integers: &'a [i64]) -> Self {
         let blocks = integers.chunks(MAX_BLOCK_LENGTH);
-        let ends: Vec<MinAndMax> = blocks.map(MinAndMax::of).collect();
-        let range = ends.iter().copied().fold(MinAndMax::EMPTY, MinAndMax::joined).range();
-        let block_ranges = ends.into_iter().map(MinAndMax::range).collect();
+        let block_ranges: Vec<IntegerRange> = blocks.map(IntegerRange::of).collect();
+        let range = block_ranges.iter().copied().fold(IntegerRange::EMPTY, IntegerRange::joined);
         Self { integers, block_ranges, range }
     }
 
     pub(super) fn are_equal(&self) -> bool {
-        self.range.range == 0
+        self.range.offset_bits() == 0
     }
 
     /// Returns the layouts other than planes that may be the smallest one.
@@ -57,7 +57,7 @@ impl<'a> IntegerBlocks<'a> {
     }
 
     fn plane_count(&self) -> u32 {
-        bit_packing::significant_bits(self.range.range).div_ceil(8)
+        self.range.offset_bits().div_ceil(8)
     }
 
     fn plane_byte(&self, integer: i64, plane_index: u32) -> u8 {
@@ -105,7 +105,7 @@ impl Layout {
             Self::Packed => {
                 let integers = blocks.integers.chunks(MAX_BLOCK_LENGTH);
                 for (block, range) in integers.zip(&blocks.block_ranges) {
-                    write_packed_block(output, block, range);
+                    write_packed_block(output, block, *range);
                 }
             }
             Self::Planes => write_planes(output, blocks),
@@ -131,40 +131,8 @@ impl Layout {
     }
 }
 
-#[derive(Clone, Copy)]
-struct MinAndMax {
-    min: i64,
-    max: i64,
-}
-
-impl MinAndMax {
-    const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN };
-
-    fn of(integers: &[i64]) -> Self {
-        let end = |integer: &i64| Self { min: *integer, max: *integer };
-        integers.iter().map(end).fold(Self::EMPTY, Self::joined)
-    }
-
-    fn joined(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-
-    /// Returns an empty range for no integers.
-    fn range(self) -> MinAndRange {
-        if self.max < self.min {
-            return MinAndRange { min: 0, range: 0 };
-        }
-        MinAndRange { min: self.min, range: self.max.abs_diff(self.min) }
-    }
-}
-
-struct MinAndRange {
-    min: i64,
-    range: u64,
-}
-
-fn write_packed_block(output: &mut Vec<u8>, block: &[i64], range: &MinAndRange) {
-    let bit_width = bit_packing::significant_bits(range.range);
+fn write_packed_block(output: &mut Vec<u8>, block: &[i64], range: IntegerRange) {
+    let bit_width = range.offset_bits();
     write_signed_varint(output, range.min);
     output.push(u8::try_from(bit_width).unwrap_or(u8::MAX));
     output.reserve(bit_packing::packed_byte_length(block.len(), bit_width));

@@ -4,6 +4,7 @@
 //! blocks or byte planes. The encoder chooses the combination of transform and layout with the
 //! smallest estimated size.
 
+mod integer_range;
 mod layout;
 mod transform;
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::chunk::bit_packing::{MAX_BLOCK_LENGTH, significant_bits};
+use super::integer_range::IntegerRange;
+use crate::chunk::bit_packing::MAX_BLOCK_LENGTH;
 use crate::saturate::to_u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,28 +86,6 @@ fn replace_by_prefix_sums(values: &mut [i64]) {
     }
 }
 
-#[derive(Clone, Copy)]
-struct IntegerRange {
-    min: i64,
-    max: i64,
-}
-
-impl IntegerRange {
-    const EMPTY: Self = Self { min: i64::MAX, max: i64::MIN };
-
-    fn include(&mut self, value: i64) {
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-    }
-
-    fn offset_bits(self) -> u64 {
-        if self.max < self.min {
-            return 0;
-        }
-        u64::from(significant_bits(self.max.abs_diff(self.min)))
-    }
-}
-
 /// The last integer before a block, and the difference between that integer and its predecessor.
 #[derive(Default)]
 struct Predecessors {
@@ -144,7 +123,7 @@ pub(super) fn choose_transform(values: &[i64]) -> Transform {
     for block in values.chunks(MAX_BLOCK_LENGTH) {
         let ranges_by_transform = predecessors.advance_past(block);
         for (bits, range) in bits_by_transform.iter_mut().zip(ranges_by_transform) {
-            *bits += range.offset_bits() * to_u64(block.len());
+            *bits += u64::from(range.offset_bits()) * to_u64(block.len());
         }
     }
     let smallest = TRANSFORMS.into_iter().zip(bits_by_transform).min_by_key(|(_, bits)| *bits);
