@@ -31,7 +31,15 @@ pub(super) fn write_count(output: &mut Vec<u8>, count: usize) {
 
 /// Writes a signed integer in zigzag encoding, which maps 0, −1, 1, −2, … to 0, 1, 2, 3, …
 pub(super) fn write_signed_varint(output: &mut Vec<u8>, number: i64) {
-    write_varint(output, ((number << 1) ^ (number >> 63)).cast_unsigned());
+    write_varint(output, zigzag(number));
+}
+
+fn zigzag(number: i64) -> u64 {
+    ((number << 1) ^ (number >> 63)).cast_unsigned()
+}
+
+pub(super) fn signed_varint_byte_length(number: i64) -> usize {
+    varint_byte_length(zigzag(number))
 }
 
 pub(super) fn varint_byte_length(number: u64) -> usize {

@@ -28,7 +28,7 @@ struct Slot {
     code: u32,
 }
 
-/// Greater than each code, because a list has at most `MAX_WORDS` items.
+/// Greater than each code, because the number of items is a `u32`.
 const FREE: u32 = u32::MAX;
 const FREE_SLOT: Slot = Slot { hash: 0, code: FREE };
 

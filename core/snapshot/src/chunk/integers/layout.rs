@@ -3,7 +3,7 @@
 use super::integer_range::IntegerRange;
 use crate::chunk::bit_packing::{self, MAX_BLOCK_LENGTH};
 use crate::chunk::byte_planes::{self, numbers_of_planes};
-use crate::chunk::bytes::{ChunkReader, write_signed_varint};
+use crate::chunk::bytes::{ChunkReader, signed_varint_byte_length, write_signed_varint};
 use crate::chunk::error::UnreadableChunk;
 use crate::chunk::estimate;
 use crate::saturate::to_usize;
@@ -68,15 +68,14 @@ impl<'a> IntegerBlocks<'a> {
     /// separately, because the statistics of planes differ.
     pub(super) fn estimate_size_of_planes(&self) -> usize {
         const PLANE_COUNT_SIZE: usize = 1;
-        let mut head = Vec::new();
-        write_signed_varint(&mut head, self.range.min);
+        let min_size = signed_varint_byte_length(self.range.min);
         let plane_size = |plane_index| {
             let byte_of = |integer: &i64| self.plane_byte(*integer, plane_index);
             estimate::estimate_compressed_plane(self.integers, byte_of)
         };
         let planes_size: usize = (0..self.plane_count()).map(plane_size).sum();
         // Penalize byte planes by 1/63 of their size, because bit packing decodes faster.
-        (head.len() + PLANE_COUNT_SIZE + planes_size) * 64 / 63
+        (min_size + PLANE_COUNT_SIZE + planes_size) * 64 / 63
     }
 }
 
