@@ -22,7 +22,7 @@ pub struct Block {
     /// `MAX_TILE_TEXT_BYTES` is not part of the tile: the cell contains a `TileValue::LongText`,
     /// and `long_texts` contains the full text.
     pub tile: Tile,
-    /// Long texts in row order.
+    /// Long texts, in no particular order.
     pub long_texts: Vec<LongBlockText>,
 }
 
@@ -158,6 +158,27 @@ impl BlockBuilder {
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
     }
 
+    /// Starts consecutive rows at once.
+    pub(crate) fn start_rows(&mut self, first_row: u32, count: u32) {
+        self.start_row(first_row);
+        self.current_row = first_row + count.saturating_sub(1);
+    }
+
+    /// Returns how many rows from `next_row` on fit into the block, at least one, if each has at most
+    /// `columns` cells and no text.
+    pub(crate) fn free_rows(&self, next_row: u32, columns: usize) -> u32 {
+        let first_row = self.first_row.unwrap_or(next_row);
+        let free_rows = self.size.rows.saturating_sub(next_row.saturating_sub(first_row));
+        let free_cells = self.size.cells.saturating_sub(self.cell_count);
+        let rows_of_free_cells = free_cells.checked_div(columns).unwrap_or(free_cells);
+        free_rows.min(u32::try_from(rows_of_free_cells).unwrap_or(u32::MAX)).max(1)
+    }
+
+    /// Returns how many bytes of text fit into the block.
+    pub(crate) fn free_text_bytes(&self) -> usize {
+        MAX_BLOCK_TEXT_BYTES.saturating_sub(self.text_bytes)
+    }
+
     /// Returns `None` if the completed block has no cells.
     pub(crate) fn take_block(&mut self) -> Option<Block> {
         let has_cells = self.cell_count > 0;
@@ -188,25 +209,17 @@ impl BlockBuilder {
 
     pub(crate) fn push_value(&mut self, column: u32, value: TileValue) {
         let row = self.current_row;
-        if let Some(tile_column) = self.get_or_create_column(column) {
-            tile_column.values.push(row, value);
-            self.cell_count += 1;
+        if let Some(mut cells) = self.column(column) {
+            cells.push_value(row, value);
         }
     }
 
     pub(crate) fn push_text(&mut self, column: u32, text: &str) -> Result<(), RowTooLong> {
-        self.add_text_bytes(text)?;
+        self.check_row_bytes(text)?;
         let row = self.current_row;
-        let Some(tile_column) = self.get_or_create_column(column) else { return Ok(()) };
-        if text.len() > MAX_TILE_TEXT_BYTES {
-            let hash = *blake3::hash(text.as_bytes()).as_bytes();
-            let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-            tile_column.values.push_long_text(row, preview(text), hash, byte_length);
-            self.long_texts.push(LongBlockText { hash, text: text.to_owned() });
-        } else {
-            tile_column.values.push_text(row, text);
+        if let Some(mut cells) = self.column(column) {
+            cells.push_text(row, text);
         }
-        self.cell_count += 1;
         Ok(())
     }
 
@@ -232,23 +245,30 @@ impl BlockBuilder {
 
     /// `General` is not stored.
     pub(crate) fn push_format(&mut self, column: u32, format: &str) {
-        if format == GENERAL {
-            return;
-        }
         let row = self.current_row;
-        if let Some(tile_column) = self.get_or_create_column(column) {
-            let has_value = tile_column.values.rows().last() == Some(&row);
-            tile_column.formats.push(row, format);
-            if !has_value {
-                self.cell_count += 1;
-            }
+        if let Some(mut cells) = self.column(column) {
+            cells.push_format(row, format);
         }
     }
 
     fn add_text_bytes(&mut self, text: &str) -> Result<(), RowTooLong> {
+        self.check_row_bytes(text)?;
         self.text_bytes += text.len();
-        let row_bytes = self.text_bytes - self.text_bytes_before_row;
+        Ok(())
+    }
+
+    fn check_row_bytes(&self, text: &str) -> Result<(), RowTooLong> {
+        let row_bytes = self.text_bytes - self.text_bytes_before_row + text.len();
         if row_bytes > MAX_IMPORT_ROW_BYTES { Err(RowTooLong) } else { Ok(()) }
+    }
+
+    /// Returns a column to which cells of the current rows can be added. The caller checks that no
+    /// row has more than `MAX_IMPORT_ROW_BYTES`.
+    pub(crate) fn column(&mut self, column: u32) -> Option<ColumnBuilder<'_>> {
+        self.get_or_create_column(column)?;
+        let Self { columns, long_texts, cell_count, text_bytes, .. } = self;
+        let tile_column = columns.get_mut(usize::try_from(column).ok()?)?;
+        Some(ColumnBuilder { tile_column, long_texts, cell_count, text_bytes })
     }
 
     /// Creates the column and all columns before it if they do not exist.
@@ -259,6 +279,49 @@ impl BlockBuilder {
             self.columns.push(TileColumn::new(next_column));
         }
         self.columns.get_mut(index)
+    }
+}
+
+/// Adds cells to a column of a block, from top to bottom.
+#[derive(Debug)]
+pub(crate) struct ColumnBuilder<'b> {
+    tile_column: &'b mut TileColumn,
+    long_texts: &'b mut Vec<LongBlockText>,
+    cell_count: &'b mut usize,
+    text_bytes: &'b mut usize,
+}
+
+impl ColumnBuilder<'_> {
+    #[inline]
+    pub(crate) fn push_value(&mut self, row: u32, value: TileValue) {
+        self.tile_column.values.push(row, value);
+        *self.cell_count += 1;
+    }
+
+    pub(crate) fn push_text(&mut self, row: u32, text: &str) {
+        *self.text_bytes += text.len();
+        *self.cell_count += 1;
+        if text.len() > MAX_TILE_TEXT_BYTES {
+            let hash = *blake3::hash(text.as_bytes()).as_bytes();
+            let byte_length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            self.tile_column.values.push_long_text(row, preview(text), hash, byte_length);
+            self.long_texts.push(LongBlockText { hash, text: text.to_owned() });
+        } else {
+            self.tile_column.values.push_text(row, text);
+        }
+    }
+
+    /// The cell's value must be added first. `General` is not stored.
+    #[inline]
+    pub(crate) fn push_format(&mut self, row: u32, format: &str) {
+        if format == GENERAL {
+            return;
+        }
+        let has_value = self.tile_column.values.rows().last() == Some(&row);
+        self.tile_column.formats.push(row, format);
+        if !has_value {
+            *self.cell_count += 1;
+        }
     }
 }
 

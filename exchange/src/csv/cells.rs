@@ -5,9 +5,10 @@ use std::io::Read;
 use cellar_snapshot::tile::TileValue;
 
 use super::records::Records;
-use super::survey::{ExaminedCsvField, Survey, Tally};
-use crate::block::{BlockBuilder, RowTooLong};
-use crate::typing::RecognisedValue;
+use super::survey::{FieldSink, Survey, Tally};
+use super::uniform_rows::{RowLimits, UniformRows};
+use crate::block::{BlockBuilder, ColumnBuilder};
+use crate::typing::{Number, RecognisedValue};
 use crate::{Block, BlockSize, ColumnTyping, ReadError};
 
 /// Uses the column types that are known when the pass starts.
@@ -43,21 +44,40 @@ impl<R: Read> CellReader<R> {
             {
                 return Ok(NextCells::Block(block));
             }
-            let Some(record) = self.records.next_record()? else { return self.last_cells() };
-            let row = self.tally.add_row(&record)?;
-            self.builder.start_row(row);
-            let mut has_evidence_changed = false;
-            for nonempty_field in record.nonempty_fields() {
-                let Some(field) = self.tally.examine_field(row, nonempty_field) else { continue };
-                has_evidence_changed |= field.examined.changed_evidence;
-                let typing = self.typings.get(field.column_index).unwrap_or(&ColumnTyping::TEXT);
-                push_field(&mut self.builder, &field, typing)
-                    .map_err(|RowTooLong| ReadError::RowTooLong { line: record.line })?;
-            }
+            let Some(has_evidence_changed) = self.add_rows()? else { return self.last_cells() };
             if has_evidence_changed && self.have_types_changed() {
                 return Ok(NextCells::TypesChanged);
             }
         }
+    }
+
+    /// Adds one or more rows to the block, which must not be full. Returns whether the evidence for
+    /// the type of a column changed, or `None` at the end of the file.
+    fn add_rows(&mut self) -> Result<Option<bool>, ReadError> {
+        let free_text_bytes = self.builder.free_text_bytes();
+        if let Some(limits) = self.tally.limits_of_uniform_rows(free_text_bytes) {
+            let free_rows = self.builder.free_rows(self.tally.rows(), limits.columns);
+            let limits = RowLimits { max_rows: limits.max_rows.min(free_rows), ..limits };
+            if let Some(rows) = self.records.next_uniform_rows(limits)? {
+                let Self { tally, typings, builder, .. } = self;
+                return Ok(Some(add_uniform_rows(&rows, tally, typings, builder)));
+            }
+        }
+        let Some(record) = self.records.next_record()? else { return Ok(None) };
+        let row = self.tally.add_row(&record)?;
+        self.builder.start_row(row);
+        let mut has_evidence_changed = false;
+        for nonempty_field in record.nonempty_fields() {
+            let Some(field) = self.tally.examine_field(row, nonempty_field) else { continue };
+            has_evidence_changed |= field.examined.changed_evidence;
+            let typing = self.typings.get(field.column_index).unwrap_or(&ColumnTyping::TEXT);
+            let recognised_value = field.examined.recognised_value;
+            let value = typing.value_of_field(recognised_value, field.in_first_row);
+            if let Some(cells) = self.builder.column(field.column) {
+                CellSink::new(cells, row, typing).push_field(0, field.text, value);
+            }
+        }
+        Ok(Some(has_evidence_changed))
     }
 
     /// Returns the last block. If it has already been returned, returns the survey of the whole
@@ -81,29 +101,68 @@ impl<R: Read> CellReader<R> {
     }
 }
 
-fn push_field(
+/// Returns whether the evidence for the type of a column changed.
+fn add_uniform_rows(
+    rows: &UniformRows<'_>,
+    tally: &mut Tally,
+    typings: &[ColumnTyping],
     builder: &mut BlockBuilder,
-    field: &ExaminedCsvField<'_>,
-    typing: &ColumnTyping,
-) -> Result<(), RowTooLong> {
-    let column = field.column;
-    match typing.value_of_field(field.examined.recognised_value, field.in_first_row) {
-        None => builder.push_text(column, field.text)?,
-        Some(RecognisedValue::Bool(boolean)) => {
-            builder.push_value(column, TileValue::Bool(boolean));
-        }
-        Some(RecognisedValue::Date { serial, format }) => {
-            builder.push_value(column, TileValue::Number(serial));
-            builder.push_format(column, format);
-        }
-        Some(RecognisedValue::Number(number)) => {
-            builder.push_value(column, TileValue::Number(number.value));
-            // If all numbers in a column share a number format, it also applies to a number with
-            // fewer decimals.
-            if let Some(format) = typing.number_format().or(number.format()) {
-                builder.push_format(column, format);
-            }
+) -> bool {
+    let first_row = tally.add_uniform_rows(rows);
+    builder.start_rows(first_row, rows.count);
+    let mut has_evidence_changed = false;
+    for (column, column_index) in (0_u32..).zip(0..rows.columns) {
+        let typing = typings.get(column_index).unwrap_or(&ColumnTyping::TEXT);
+        if let Some(cells) = builder.column(column) {
+            let mut sink = CellSink::new(cells, first_row, typing);
+            has_evidence_changed |= tally.examine_column(rows, column_index, &mut sink);
         }
     }
-    Ok(())
+    has_evidence_changed
+}
+
+/// Adds the cells of a column. The caller has checked that the text of no row is too long.
+struct CellSink<'b, 't> {
+    cells: ColumnBuilder<'b>,
+    first_row: u32,
+    is_text: bool,
+    number_format: Option<&'t str>,
+}
+
+impl<'b, 't> CellSink<'b, 't> {
+    fn new(cells: ColumnBuilder<'b>, first_row: u32, typing: &'t ColumnTyping) -> Self {
+        let (is_text, number_format) = (typing.is_text(), typing.number_format());
+        Self { cells, first_row, is_text, number_format }
+    }
+}
+
+impl FieldSink for CellSink<'_, '_> {
+    fn push_field(&mut self, row_index: u32, text: &str, value: Option<RecognisedValue>) {
+        let row = self.first_row + row_index;
+        match value.filter(|_| !self.is_text) {
+            None => self.cells.push_text(row, text),
+            Some(RecognisedValue::Bool(boolean)) => {
+                self.cells.push_value(row, TileValue::Bool(boolean));
+            }
+            Some(RecognisedValue::Date { serial, form }) => {
+                self.cells.push_value(row, TileValue::Number(serial));
+                self.cells.push_format(row, form.format());
+            }
+            Some(RecognisedValue::Number(number)) => self.push_number(row_index, text, number),
+        }
+    }
+
+    #[inline]
+    fn push_number(&mut self, row_index: u32, text: &str, number: Number) {
+        let row = self.first_row + row_index;
+        if self.is_text {
+            return self.cells.push_text(row, text);
+        }
+        self.cells.push_value(row, TileValue::Number(number.value));
+        // If all numbers in a column share a number format, it also applies to a number with
+        // fewer decimals.
+        if let Some(format) = self.number_format.or(number.format()) {
+            self.cells.push_format(row, format);
+        }
+    }
 }

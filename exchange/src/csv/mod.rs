@@ -4,7 +4,8 @@
 //!
 //! If the first pass only covers a sample at the start of the file, most of the file is usually
 //! read only once. `input` decodes the file to UTF-8, and `delimiter` detects the delimiter. `records`
-//! splits the file into records and fields, and uses `scanner` for quoted fields.
+//! splits the file into records and fields. It uses `uniform_rows` for many rows at once, and `scanner`
+//! for rows with doubled quotes or several lines.
 
 mod cells;
 mod delimiter;
@@ -18,6 +19,7 @@ mod scanner;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod uniform_rows;
 mod write;
 
 pub use encoding::{NotAnEncoding, TextEncoding};

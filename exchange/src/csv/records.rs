@@ -16,6 +16,9 @@ use super::scanner::{
     FieldSpan, RecordBounds, RecordEnd, Scanner, add_count, column_number, count_line_feeds,
     has_too_many_fields,
 };
+use super::uniform_rows::{
+    MAX_SPLIT_BYTES, RowLimits, ShortFieldSpan, UniformRows, split_uniform_rows,
+};
 use crate::ReadError;
 
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
@@ -75,6 +78,8 @@ pub(super) struct Records<R> {
     /// for a line feed, because the file may not contain any.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
+    /// Fields of the last uniform rows.
+    uniform_fields: Vec<ShortFieldSpan>,
     /// Text of the current record. Each doubled quote (`""`) is replaced by one quote (`"`).
     unquoted_text: String,
 }
@@ -98,6 +103,7 @@ impl<R: Read> Records<R> {
             line: 1,
             uses_line_feeds: true,
             fields: Vec::new(),
+            uniform_fields: Vec::new(),
             unquoted_text: String::new(),
         };
         if options.delimiter.is_none() {
@@ -130,6 +136,31 @@ impl<R: Read> Records<R> {
 
     fn unread(&self) -> &[u8] {
         self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default()
+    }
+
+    /// Splits as many rows as possible at once. Returns `None` if the next row must be read with
+    /// [`Records::next_record`], because it is not uniform, not UTF-8, or the last one.
+    pub(super) fn next_uniform_rows(
+        &mut self,
+        limits: RowLimits,
+    ) -> Result<Option<UniformRows<'_>>, ReadError> {
+        if !self.uses_line_feeds {
+            return Ok(None);
+        }
+        self.fill_buffer_to(MAX_SPLIT_BYTES)?;
+        let unread = self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default();
+        let delimiter = self.syntax.delimiter;
+        let rows = split_uniform_rows(unread, delimiter, limits, &mut self.uniform_fields);
+        let Ok(text) = std::str::from_utf8(unread.get(..rows.bytes).unwrap_or_default()) else {
+            return Ok(None);
+        };
+        if rows.count == 0 {
+            return Ok(None);
+        }
+        self.line += u64::from(rows.count);
+        self.unread_start += rows.bytes;
+        let (fields, columns) = (self.uniform_fields.as_slice(), limits.columns);
+        Ok(Some(UniformRows { text, fields, columns, count: rows.count }))
     }
 
     pub(super) fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {

@@ -7,7 +7,8 @@ use cellar_base::limits::MAX_ROWS;
 use super::encoding::TextEncoding;
 use super::options::CsvOptions;
 use super::records::{NonemptyField, Record, Records, Syntax};
-use crate::typing::{Evidence, ExaminedField};
+use super::uniform_rows::{RowLimits, UniformField, UniformRows};
+use crate::typing::{Evidence, ExaminedField, Number, RecognisedValue, parse_short_number};
 use crate::{ColumnTypes, ColumnTyping, ReadError};
 
 /// Size and column types of a csv file.
@@ -101,6 +102,53 @@ impl Tally {
         Some(ExaminedCsvField { column, column_index, text, examined, in_first_row })
     }
 
+    /// Returns which rows can be added with [`Tally::add_uniform_rows`], or `None` before the first
+    /// row with a nonempty field has been added.
+    pub(super) fn limits_of_uniform_rows(&self, max_bytes: usize) -> Option<RowLimits> {
+        let is_after_first_row = self.first_row.is_some_and(|first_row| first_row < self.rows());
+        let columns = self.row_counter.first_row_fields.filter(|_| is_after_first_row)?;
+        let max_rows = MAX_ROWS.saturating_sub(self.rows());
+        (max_rows > 0).then_some(RowLimits { columns, max_rows, max_bytes })
+    }
+
+    /// Counts rows within [`Tally::limits_of_uniform_rows`]. Returns the first row index.
+    pub(super) fn add_uniform_rows(&mut self, rows: &UniformRows<'_>) -> u32 {
+        let first_row = self.rows();
+        self.row_counter.rows += rows.count;
+        first_row
+    }
+
+    /// Counts and examines a column of rows that were added with [`Tally::add_uniform_rows`]. Passes
+    /// each nonempty field to `sink`. Returns whether the evidence for the type of the column changed.
+    pub(super) fn examine_column(
+        &mut self,
+        rows: &UniformRows<'_>,
+        column_index: usize,
+        sink: &mut impl FieldSink,
+    ) -> bool {
+        let Some(evidence) = self.columns.get_mut(column_index) else { return false };
+        let mut has_evidence_changed = false;
+        let (has_text, is_numeric) = (evidence.has_text(), evidence.is_numeric());
+        for UniformField { row_index, text, first_bytes } in rows.nonempty_fields(column_index) {
+            self.cells += 1;
+            if has_text {
+                sink.push_field(row_index, text, None);
+            } else if is_numeric
+                && let Some(first_bytes) = first_bytes
+                && let Some(number) = parse_short_number(first_bytes, text.len())
+            {
+                let value = Some(RecognisedValue::Number(number));
+                has_evidence_changed |= evidence.add_field_of_other_row(value);
+                sink.push_number(row_index, text, number);
+            } else {
+                let examined = evidence.examine_field(text, false);
+                has_evidence_changed |= examined.changed_evidence;
+                sink.push_field(row_index, text, examined.recognised_value);
+            }
+        }
+        has_evidence_changed
+    }
+
     pub(super) fn typings(&self) -> Vec<ColumnTyping> {
         self.columns.iter().map(|evidence| evidence.typing()).collect()
     }
@@ -119,6 +167,23 @@ impl Tally {
     }
 }
 
+/// Takes the nonempty fields of a column of [`UniformRows`]. Rows are indices in these rows.
+pub(super) trait FieldSink {
+    fn push_field(&mut self, row_index: u32, text: &str, value: Option<RecognisedValue>);
+
+    /// Does the same as `push_field` with this number. A separate function keeps the number in
+    /// processor registers.
+    fn push_number(&mut self, row_index: u32, text: &str, number: Number);
+}
+
+struct Ignored;
+
+impl FieldSink for Ignored {
+    fn push_field(&mut self, _: u32, _: &str, _: Option<RecognisedValue>) {}
+
+    fn push_number(&mut self, _: u32, _: &str, _: Number) {}
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SurveyState {
     EndOfFile,
@@ -135,6 +200,17 @@ impl<R: Read> Surveyor<R> {
     pub(super) fn survey_bytes(&mut self, bytes: u64) -> Result<SurveyState, ReadError> {
         let goal_bytes = self.records.bytes().saturating_add(bytes);
         while self.records.bytes() < goal_bytes {
+            let bytes_left =
+                usize::try_from(goal_bytes - self.records.bytes()).unwrap_or(usize::MAX);
+            if let Some(limits) = self.tally.limits_of_uniform_rows(bytes_left)
+                && let Some(rows) = self.records.next_uniform_rows(limits)?
+            {
+                self.tally.add_uniform_rows(&rows);
+                for column_index in 0..rows.columns {
+                    self.tally.examine_column(&rows, column_index, &mut Ignored);
+                }
+                continue;
+            }
             let Some(record) = self.records.next_record()? else {
                 return Ok(SurveyState::EndOfFile);
             };

@@ -41,13 +41,17 @@ pub struct ColumnTyping {
 impl ColumnTyping {
     pub(crate) const TEXT: Self = Self { kind: ColumnKind::Text, heading: false };
 
+    pub(crate) fn is_text(&self) -> bool {
+        self.kind == ColumnKind::Text
+    }
+
     /// Returns `None` if this column stores the field as text.
     pub(crate) fn value_of_field(
         &self,
         recognised_value: Option<RecognisedValue>,
         in_first_row: bool,
     ) -> Option<RecognisedValue> {
-        let is_text = self.kind == ColumnKind::Text || (self.heading && in_first_row);
+        let is_text = self.is_text() || (self.heading && in_first_row);
         if is_text { None } else { recognised_value }
     }
 

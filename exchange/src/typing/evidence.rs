@@ -2,44 +2,43 @@
 
 use super::choice::TypeChoice;
 use super::column::{ColumnKind, ColumnTyping};
-use super::recognise::{Number, RecognisedValue, fixed_format, recognise};
+use super::recognise::{DateForm, Number, RecognisedValue, fixed_format, recognise};
 
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum CommonType {
     #[default]
     Unknown,
     Booleans,
-    Dates(&'static str),
+    Dates(DateForm),
     Numbers {
         /// Whether the `General` format displays every number as it is written in the file.
         is_general: bool,
         /// Number of decimals in the number format that displays every number as it is written in
         /// the file. `None` if there is no such format.
-        decimals: Option<usize>,
+        decimals: Option<u8>,
     },
     Text,
 }
 
 impl CommonType {
+    #[inline]
     fn of_field(field: Option<RecognisedValue>) -> Self {
         match field {
             None => Self::Text,
             Some(RecognisedValue::Bool(_)) => Self::Booleans,
-            Some(RecognisedValue::Date { format, .. }) => Self::Dates(format),
-            Some(RecognisedValue::Number(Number { decimals, is_general, is_fixed, .. })) => {
-                let decimals = if is_fixed { Some(decimals) } else { None };
-                Self::Numbers { is_general, decimals }
+            Some(RecognisedValue::Date { form, .. }) => Self::Dates(form),
+            Some(RecognisedValue::Number(Number { is_general, fixed_decimals, .. })) => {
+                Self::Numbers { is_general, decimals: fixed_decimals }
             }
         }
     }
 
+    #[inline]
     fn common_with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, known_type) | (known_type, Self::Unknown) => known_type,
             (Self::Booleans, Self::Booleans) => Self::Booleans,
-            (Self::Dates(format), Self::Dates(other_format)) if format == other_format => {
-                Self::Dates(format)
-            }
+            (Self::Dates(form), Self::Dates(other_form)) if form == other_form => Self::Dates(form),
             (
                 Self::Numbers { is_general, decimals },
                 Self::Numbers { is_general: other_is_general, decimals: other_decimals },
@@ -56,7 +55,7 @@ impl CommonType {
         match self {
             Self::Unknown | Self::Text => None,
             Self::Booleans => Some(ColumnKind::Boolean),
-            Self::Dates(format) => Some(ColumnKind::Date { format: format.to_owned() }),
+            Self::Dates(form) => Some(ColumnKind::Date { format: form.format().to_owned() }),
             Self::Numbers { is_general: true, .. } => Some(ColumnKind::General),
             Self::Numbers { decimals, .. } => Some(match decimals.and_then(fixed_format) {
                 Some(format) => ColumnKind::Decimals { format: format.to_owned() },
@@ -88,6 +87,7 @@ impl Evidence {
     }
 
     /// The same field may be examined repeatedly, in different passes over the file.
+    #[inline]
     pub(crate) fn examine_field(&mut self, text: &str, in_first_row: bool) -> ExaminedField {
         if let Some(chosen_type) = self.chosen {
             let recognised_value = recognise(text).filter(|value| chosen_type.accepts(*value));
@@ -100,16 +100,32 @@ impl Evidence {
             self.first_row = field_type;
             return ExaminedField { recognised_value, changed_evidence };
         }
-        // Do not parse the fields of a column that contains text. Its type cannot change any more,
-        // and parsing is expensive.
-        if self.other_rows == CommonType::Text {
+        if self.has_text() {
             return ExaminedField { recognised_value: None, changed_evidence: false };
         }
         let recognised_value = recognise(text);
-        let common_type = self.other_rows.common_with(CommonType::of_field(recognised_value));
+        let changed_evidence = self.add_field_of_other_row(recognised_value);
+        ExaminedField { recognised_value, changed_evidence }
+    }
+
+    /// Whether a field below the first row is text. The fields of such a column are not parsed: its
+    /// type cannot change any more, and parsing is expensive.
+    pub(crate) fn has_text(&self) -> bool {
+        self.chosen.is_none() && self.other_rows == CommonType::Text
+    }
+
+    /// Whether all fields so far are numbers, except in the first row.
+    pub(crate) fn is_numeric(&self) -> bool {
+        self.chosen.is_none() && matches!(self.other_rows, CommonType::Numbers { .. })
+    }
+
+    /// Returns whether the evidence changed.
+    #[inline]
+    pub(crate) fn add_field_of_other_row(&mut self, field: Option<RecognisedValue>) -> bool {
+        let common_type = self.other_rows.common_with(CommonType::of_field(field));
         let changed_evidence = self.other_rows != common_type;
         self.other_rows = common_type;
-        ExaminedField { recognised_value, changed_evidence }
+        changed_evidence
     }
 
     /// If the first field is the only one that does not match the type of the others, it is a

@@ -8,11 +8,13 @@ mod choice;
 mod column;
 mod evidence;
 mod recognise;
+mod short_number;
 
 pub use choice::{ColumnTypes, NotColumnTypes, TypeChoice};
 pub use column::{ColumnKind, ColumnTyping};
 pub(crate) use evidence::{Evidence, ExaminedField};
-pub(crate) use recognise::RecognisedValue;
+pub(crate) use recognise::{Number, RecognisedValue};
+pub(crate) use short_number::{WORD_BYTES, parse_short_number};
 
 #[cfg(test)]
 mod tests {

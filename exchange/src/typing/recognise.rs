@@ -13,7 +13,7 @@ const MAX_MANTISSA_DIGITS: usize = 19;
 /// Lower bound of the positive numbers that are displayed without an exponent.
 const MIN_WITHOUT_EXPONENT: f64 = 1e-6;
 /// Powers of ten that have an exact floating-point representation.
-const POWERS_OF_TEN: [f64; 23] = [
+pub(super) const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
@@ -24,29 +24,49 @@ const LONGEST_FIXED_FORMAT: &str = "0.000000000000000";
 pub(crate) enum RecognisedValue {
     Bool(bool),
     Number(Number),
-    Date { serial: f64, format: &'static str },
+    Date { serial: f64, form: DateForm },
+}
+
+/// How a date is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DateForm {
+    Dashes,
+    Slashes,
+    /// The time follows a space.
+    WithTime,
+    /// The time follows the letter `T`.
+    WithTimeAfterT,
+}
+
+impl DateForm {
+    pub(crate) fn format(self) -> &'static str {
+        match self {
+            Self::Dashes => "yyyy-mm-dd",
+            Self::Slashes => "yyyy/mm/dd",
+            Self::WithTime => "yyyy-mm-dd hh:mm:ss",
+            Self::WithTimeAfterT => "yyyy-mm-ddThh:mm:ss",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number {
     pub(crate) value: f64,
-    pub(crate) decimals: usize,
     /// Whether the `General` format displays the number exactly as it is written.
     pub(crate) is_general: bool,
-    /// Whether the number format with `decimals` decimals certainly displays the number as it is
-    /// written.
-    pub(crate) is_fixed: bool,
+    /// Number of decimals of the number format that certainly displays the number as it is written.
+    pub(crate) fixed_decimals: Option<u8>,
 }
 
 impl Number {
     pub(crate) fn format(&self) -> Option<&'static str> {
-        if self.is_general { None } else { fixed_format(self.decimals) }
+        if self.is_general { None } else { fixed_format(self.fixed_decimals?) }
     }
 }
 
 /// Returns `None` if there are too many decimals.
-pub(crate) fn fixed_format(decimals: usize) -> Option<&'static str> {
-    let format_bytes = if decimals == 0 { "0".len() } else { "0.".len() + decimals };
+pub(crate) fn fixed_format(decimals: u8) -> Option<&'static str> {
+    let format_bytes = if decimals == 0 { "0".len() } else { "0.".len() + usize::from(decimals) };
     LONGEST_FIXED_FORMAT.get(..format_bytes)
 }
 
@@ -67,6 +87,11 @@ fn may_be_date(bytes: &[u8]) -> bool {
         && matches!(bytes.get(YEAR_BYTES), Some(b'-' | b'/'))
 }
 
+fn fixed_decimals(decimals: usize) -> Option<u8> {
+    let fixed_decimals = u8::try_from(decimals).ok()?;
+    (1..=MAX_DECIMALS).contains(&decimals).then_some(fixed_decimals)
+}
+
 struct Digits {
     /// Wraps around if there are more than [`MAX_MANTISSA_DIGITS`] digits.
     mantissa: u64,
@@ -75,7 +100,7 @@ struct Digits {
     last_digit: u8,
 }
 
-fn parse_number(text: &str) -> Option<Number> {
+pub(super) fn parse_number(text: &str) -> Option<Number> {
     let (is_negative, unsigned_text) = match text.as_bytes() {
         [b'-', unsigned_text @ ..] => (true, unsigned_text),
         unsigned_text => (false, unsigned_text),
@@ -95,9 +120,8 @@ fn parse_number(text: &str) -> Option<Number> {
     if !is_general && digits.decimals > MAX_DECIMALS {
         return None;
     }
-    let is_fixed = (1..=MAX_DECIMALS).contains(&digits.decimals);
     let value = if is_negative { -magnitude } else { magnitude };
-    Some(Number { value, decimals: digits.decimals, is_general, is_fixed })
+    Some(Number { value, is_general, fixed_decimals: fixed_decimals(digits.decimals) })
 }
 
 /// Parses an unsigned decimal number such as `0`, `12`, `0.5` or `12.80`. Returns `None` for text
@@ -159,12 +183,7 @@ fn parse_long_number(text: &str, digits: &Digits) -> Option<Number> {
         && digits.decimals > 0
         && digits.last_digit != b'0';
     if is_comparable && zmij::Buffer::new().format_finite(value) == text {
-        return Some(Number {
-            value,
-            decimals: digits.decimals,
-            is_general: true,
-            is_fixed: false,
-        });
+        return Some(Number { value, is_general: true, fixed_decimals: None });
     }
     parse_with_sheet_rules(text, digits.decimals)
 }
@@ -173,7 +192,8 @@ fn parse_with_sheet_rules(text: &str, decimals: usize) -> Option<Number> {
     let typed_cell = cellar_sheet::cell::recognise(text)?;
     let Value::Number(value) = typed_cell.value else { return None };
     let is_general = typed_cell.format.is_none();
-    Some(Number { value, decimals, is_general, is_fixed: !is_general })
+    let fixed_decimals = if is_general { None } else { fixed_decimals(decimals) };
+    Some(Number { value, is_general, fixed_decimals })
 }
 
 const YEAR_BYTES: usize = 4;
@@ -193,15 +213,15 @@ fn parse_date(bytes: &[u8]) -> Option<RecognisedValue> {
     let year = parse_decimal(&[y1, y2, y3, y4])?;
     let month = parse_decimal(&[m1, m2])?;
     let day = parse_decimal(&[d1, d2])?;
-    let (second_of_day, format) = match (first_separator, time_bytes) {
-        (b'-', []) => (0, "yyyy-mm-dd"),
-        (b'/', []) => (0, "yyyy/mm/dd"),
-        (b'-', [b' ', time @ ..]) => (parse_second_of_day(time)?, "yyyy-mm-dd hh:mm:ss"),
-        (b'-', [b'T', time @ ..]) => (parse_second_of_day(time)?, "yyyy-mm-ddThh:mm:ss"),
+    let (second_of_day, form) = match (first_separator, time_bytes) {
+        (b'-', []) => (0, DateForm::Dashes),
+        (b'/', []) => (0, DateForm::Slashes),
+        (b'-', [b' ', time @ ..]) => (parse_second_of_day(time)?, DateForm::WithTime),
+        (b'-', [b'T', time @ ..]) => (parse_second_of_day(time)?, DateForm::WithTimeAfterT),
         _ => return None,
     };
     let serial = date_serial(year, month, day, second_of_day)?;
-    Some(RecognisedValue::Date { serial, format })
+    Some(RecognisedValue::Date { serial, form })
 }
 
 /// Parses a time such as `10:00:00`. Returns the number of seconds since midnight.
@@ -241,8 +261,8 @@ mod tests {
                 format: number.format().map(str::to_owned),
                 ..TypedText::of_value(Value::Number(number.value))
             },
-            RecognisedValue::Date { serial, format } => TypedText {
-                format: Some(format.to_owned()),
+            RecognisedValue::Date { serial, form } => TypedText {
+                format: Some(form.format().to_owned()),
                 ..TypedText::of_value(Value::Number(serial))
             },
         })
@@ -260,9 +280,9 @@ mod tests {
             assert_eq!(one.to_bits(), two.to_bits(), "{text:?}");
         }
         if let Some(RecognisedValue::Number(number)) = recognise(text)
-            && number.is_fixed
+            && let Some(decimals) = number.fixed_decimals
         {
-            let format = fixed_format(number.decimals).unwrap();
+            let format = fixed_format(decimals).unwrap();
             assert_eq!(display(&Value::Number(number.value), format), text);
         }
     }

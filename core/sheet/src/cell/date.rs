@@ -7,6 +7,7 @@ use super::calendar::{Date, FIRST_SERIAL, LAST_SERIAL, date_of, serial_of, weekd
 
 pub(super) const SECONDS_PER_MINUTE: i64 = 60;
 pub(super) const SECONDS_PER_HOUR: i64 = 3_600;
+const DAYS_OF_SHORTEST_MONTH: i64 = 28;
 const SECONDS_PER_DAY: i64 = 86_400;
 const SERIAL_SECONDS_PER_DAY: f64 = 86_400.0;
 
@@ -142,7 +143,8 @@ fn serial_of_existing(year: i64, month: i64, day: i64) -> Option<i64> {
     }
     let serial = serial_of(year, month, day);
     // A nonexistent date, such as 31 June, yields the serial number of a different date.
-    (date_of(serial) == Date { year, month, day }).then_some(serial)
+    let is_existing = day <= DAYS_OF_SHORTEST_MONTH || date_of(serial) == Date { year, month, day };
+    is_existing.then_some(serial)
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ impl PartialEq for ValueLayer {
 
 impl ValueLayer {
     /// Appends a value that is not a string. Does nothing unless `row` is after the last row.
+    #[inline]
     pub fn push(&mut self, row: u32, value: TileValue) {
         if self.rows.last().is_none_or(|last| *last < row) {
             self.rows.push(row);
