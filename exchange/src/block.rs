@@ -312,13 +312,26 @@ impl ColumnBuilder<'_> {
     }
 
     /// The cell's value must be added first. `General` is not stored.
-    #[inline]
     pub(crate) fn push_format(&mut self, row: u32, format: &str) {
         if format == GENERAL {
             return;
         }
-        let has_value = self.tile_column.values.rows().last() == Some(&row);
+        self.count_unless_counted(row);
         self.tile_column.formats.push(row, format);
+    }
+
+    /// Adds the format that was added last, which must not be `General`. The cell's value must be
+    /// added first.
+    #[inline]
+    pub(crate) fn push_last_format(&mut self, row: u32) {
+        self.count_unless_counted(row);
+        self.tile_column.formats.push_last_text(row);
+    }
+
+    /// Counts a cell that has a format and no value.
+    #[inline]
+    fn count_unless_counted(&mut self, row: u32) {
+        let has_value = self.tile_column.values.rows().last() == Some(&row);
         if !has_value {
             *self.cell_count += 1;
         }

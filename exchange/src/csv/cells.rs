@@ -127,12 +127,24 @@ struct CellSink<'b, 't> {
     first_row: u32,
     is_text: bool,
     number_format: Option<&'t str>,
+    /// The format that was added last.
+    last_format: Option<&'t str>,
 }
 
 impl<'b, 't> CellSink<'b, 't> {
     fn new(cells: ColumnBuilder<'b>, first_row: u32, typing: &'t ColumnTyping) -> Self {
         let (is_text, number_format) = (typing.is_text(), typing.number_format());
-        Self { cells, first_row, is_text, number_format }
+        Self { cells, first_row, is_text, number_format, last_format: None }
+    }
+
+    /// Formats are static, or that of the column, and `General` is not among them.
+    fn push_format(&mut self, row: u32, format: &'t str) {
+        if self.last_format.is_some_and(|last_format| std::ptr::eq(last_format, format)) {
+            self.cells.push_last_format(row);
+        } else {
+            self.cells.push_format(row, format);
+            self.last_format = Some(format);
+        }
     }
 }
 
@@ -146,7 +158,7 @@ impl FieldSink for CellSink<'_, '_> {
             }
             Some(RecognisedValue::Date { serial, form }) => {
                 self.cells.push_value(row, TileValue::Number(serial));
-                self.cells.push_format(row, form.format());
+                self.push_format(row, form.format());
             }
             Some(RecognisedValue::Number(number)) => self.push_number(row_index, text, number),
         }
@@ -162,7 +174,7 @@ impl FieldSink for CellSink<'_, '_> {
         // If all numbers in a column share a number format, it also applies to a number with
         // fewer decimals.
         if let Some(format) = self.number_format.or(number.format()) {
-            self.cells.push_format(row, format);
+            self.push_format(row, format);
         }
     }
 }

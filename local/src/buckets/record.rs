@@ -18,7 +18,8 @@ pub(super) struct Record {
     /// Object length in bytes.
     pub(super) length: u64,
     pub(super) modified_s: u64,
-    /// Entity tag: the hexadecimal MD5 hash of the object.
+    /// Entity tag: half of the hexadecimal BLAKE3 hash of the object. S3 often uses the MD5 hash, but
+    /// does not promise it.
     pub(super) etag: String,
     /// Base64-encoded SHA-256 hash of the object, or `None` if the client did not send one.
     pub(super) sha256: Option<String>,

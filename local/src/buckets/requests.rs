@@ -2,11 +2,13 @@
 //! error `NotImplemented`.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use axum::body::Bytes;
 use cellar_base::limits::MAX_BLOB_KEY_BYTES;
 use hyper::{HeaderMap, header};
 use s3s::auth::Credentials;
@@ -16,9 +18,9 @@ use s3s::dto::{
     GetObjectTaggingInput, GetObjectTaggingOutput, HeadBucketInput, HeadBucketOutput,
     HeadObjectInput, HeadObjectOutput, ListObjectVersionsInput, ListObjectVersionsOutput,
     ListObjectsV2Input, ListObjectsV2Output, PutObjectInput, PutObjectOutput,
-    PutObjectTaggingInput, PutObjectTaggingOutput, StreamingBlob,
+    PutObjectTaggingInput, PutObjectTaggingOutput, Range as RequestedRange, StreamingBlob,
 };
-use s3s::{S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
+use s3s::{Body, S3, S3Error, S3ErrorCode, S3Request, S3Response, S3Result, s3_error};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 
@@ -31,6 +33,8 @@ use super::{list, tags, versions};
 use crate::roles::{Roles, objects};
 
 const CHUNK_BYTES: usize = 64 * 1024;
+/// Maximum length of a part of an object that is read at once.
+const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// Version id that S3 uses in unversioned buckets.
 const NO_VERSION: &str = "null";
 
@@ -178,9 +182,47 @@ fn content_range(byte_range: &Range<u64>, object_length: u64) -> String {
     format!("bytes {}-{last_byte}/{object_length}", byte_range.start)
 }
 
-async fn read_range(data_file: std::fs::File, start: u64, length: u64) -> S3Result<StreamingBlob> {
+/// An object whose contents can be read even if it is replaced or deleted.
+struct OpenedObject {
+    record: Arc<Record>,
+    /// The requested part of the object.
+    byte_range: S3Result<Range<u64>>,
+    content: Content,
+}
+
+enum Content {
+    /// The requested part.
+    Bytes(Bytes),
+    /// The whole object, because the requested part is longer than `MAX_READ_BYTES`.
+    File(File),
+}
+
+impl OpenedObject {
+    fn open(bucket: &Bucket, key: &str, range: Option<RequestedRange>) -> io::Result<Option<Self>> {
+        let Some((record, mut file)) = bucket.open_object(key)? else { return Ok(None) };
+        let byte_range = match range {
+            None => Ok(0..record.length),
+            Some(range) => {
+                range.check(record.length).map_err(|error| s3_error!(error, InvalidRange))
+            }
+        };
+        let length = byte_range.as_ref().map_or(0, |range| range.end.saturating_sub(range.start));
+        let content = if length > MAX_READ_BYTES {
+            Content::File(file)
+        } else {
+            let start = byte_range.as_ref().map_or(0, |range| range.start);
+            file.seek(SeekFrom::Start(start))?;
+            let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+            file.take(length).read_to_end(&mut bytes)?;
+            Content::Bytes(bytes.into())
+        };
+        Ok(Some(Self { record, byte_range, content }))
+    }
+}
+
+async fn stream_range(data_file: File, start: u64, length: u64) -> S3Result<StreamingBlob> {
     let mut file = tokio::fs::File::from_std(data_file);
-    file.seek(io::SeekFrom::Start(start)).await.map_err(to_s3_error)?;
+    file.seek(SeekFrom::Start(start)).await.map_err(to_s3_error)?;
     let stream = ReaderStream::with_capacity(file.take(length), CHUNK_BYTES);
     Ok(StreamingBlob::wrap(stream))
 }
@@ -241,31 +283,26 @@ impl S3 for Requests {
         reject_condition(input.if_unmodified_since.as_ref())?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
         let key = input.key.clone();
-        let Some((record, data_file)) = run_blocking(move || bucket.open_object(&key)).await?
-        else {
+        let range = input.range;
+        let opened = run_blocking(move || OpenedObject::open(&bucket, &key, range)).await?;
+        let Some(OpenedObject { record, byte_range, content }) = opened else {
             let signer = request.credentials.as_ref();
             let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
             return Err(self.missing_error(&object));
         };
         reject_unchanged(input.if_none_match.as_ref(), &record)?;
-        let whole_object = 0..record.length;
-        let (byte_range, content_range, checksum_sha256) = match input.range {
-            None => {
-                let checksum = requested_checksum(&record, input.checksum_mode.as_ref());
-                (whole_object, None, checksum)
-            }
-            Some(requested_range) => {
-                let byte_range = requested_range
-                    .check(record.length)
-                    .map_err(|error| s3_error!(error, InvalidRange))?;
-                let content_range = content_range(&byte_range, record.length);
-                // A checksum is returned only for the whole object, because the stored checksum
-                // does not match a range of it.
-                (byte_range, Some(content_range), None)
-            }
-        };
+        let byte_range = byte_range?;
         let body_length = byte_range.end.saturating_sub(byte_range.start);
-        let body = read_range(data_file, byte_range.start, body_length).await?;
+        let (content_range, checksum_sha256) = match range {
+            None => (None, requested_checksum(&record, input.checksum_mode.as_ref())),
+            // A checksum is returned only for the whole object, because the stored checksum does
+            // not match a range of it.
+            Some(_) => (Some(content_range(&byte_range, record.length)), None),
+        };
+        let body = match content {
+            Content::Bytes(bytes) => StreamingBlob::from(Body::from(bytes)),
+            Content::File(file) => stream_range(file, byte_range.start, body_length).await?,
+        };
         let headers = &record.headers;
         Ok(S3Response::new(GetObjectOutput {
             body: Some(body),

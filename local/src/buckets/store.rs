@@ -14,6 +14,8 @@ use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tempfile::NamedTempFile;
+
 use super::markers::DeleteMarkers;
 use super::record::{Record, file_name};
 use crate::error::LocalError;
@@ -42,6 +44,11 @@ pub(super) enum StoreOutcome {
     /// The object is durable.
     Stored,
     Exists,
+}
+
+/// Returns a name for a new data file.
+pub(super) fn new_data_name() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
 }
 
 /// What a request deletes.
@@ -81,19 +88,16 @@ impl Bucket {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates an empty data file and returns it with its name. The file does not belong to an
-    /// object until a record contains the file's name.
-    pub(super) fn create_data(&self) -> io::Result<(File, String)> {
-        let data_name = uuid::Uuid::new_v4().simple().to_string();
-        let file = File::create_new(self.data_path(&data_name))?;
-        Ok((file, data_name))
+    /// Creates an empty data file. It does not belong to an object until a record contains its name.
+    pub(super) fn create_data(&self, data_name: &str) -> io::Result<File> {
+        File::create_new(self.data_path(data_name))
     }
 
     fn data_path(&self, data_name: &str) -> PathBuf {
         self.folder.join(DATA).join(data_name)
     }
 
-    /// Deletes a data file without a record.
+    /// Deletes a data file without a record, if it exists.
     pub(super) fn delete_data(&self, data_name: &str) {
         // If the file cannot be deleted now, it is deleted when the bucket is opened again.
         let _ = fs::remove_file(self.data_path(data_name));
@@ -115,12 +119,13 @@ impl Bucket {
     /// `write_mode` does not allow replacing it, the new data file is deleted instead.
     pub(super) fn store(&self, record: Record, write_mode: WriteMode) -> io::Result<StoreOutcome> {
         sync_folder(&self.folder.join(DATA))?;
+        let record_file = self.write_record(&record)?;
         let mut index = self.lock();
         if write_mode == WriteMode::CreateOnly && index.contains_key(&record.key) {
             self.delete_data(&record.data);
             return Ok(StoreOutcome::Exists);
         }
-        self.write_record(&record)?;
+        self.publish_record(record_file, &record.key)?;
         self.delete_markers.remove(&record.key);
         let replaced_record = index.insert(record.key.clone(), Arc::new(record));
         if let Some(replaced_record) = replaced_record {
@@ -134,17 +139,23 @@ impl Bucket {
         let mut index = self.lock();
         let Some(record) = index.get(key) else { return Ok(false) };
         let changed_record = Record { tags, ..Record::clone(record) };
-        self.write_record(&changed_record)?;
+        self.publish_record(self.write_record(&changed_record)?, key)?;
         index.insert(key.to_owned(), Arc::new(changed_record));
         Ok(true)
     }
 
-    fn write_record(&self, record: &Record) -> io::Result<()> {
-        let records_folder = self.folder.join(RECORDS);
-        let mut file = tempfile::NamedTempFile::new_in(self.folder.join(INCOMING))?;
+    /// Other requests continue meanwhile, because the index need not be locked.
+    fn write_record(&self, record: &Record) -> io::Result<NamedTempFile> {
+        let mut file = NamedTempFile::new_in(self.folder.join(INCOMING))?;
         file.write_all(&serde_json::to_vec(record)?)?;
         file.as_file().sync_all()?;
-        file.persist(records_folder.join(file_name(&record.key)))?;
+        Ok(file)
+    }
+
+    /// Makes a record durable. The index must be locked.
+    fn publish_record(&self, file: NamedTempFile, key: &str) -> io::Result<()> {
+        let records_folder = self.folder.join(RECORDS);
+        file.persist(records_folder.join(file_name(key)))?;
         sync_folder(&records_folder)
     }
 
@@ -277,7 +288,8 @@ pub(super) mod tests {
         modified_s: u64,
         tags: &[(&str, &str)],
     ) -> Record {
-        let (mut file, data) = bucket.create_data().unwrap();
+        let data = new_data_name();
+        let mut file = bucket.create_data(&data).unwrap();
         file.write_all(bytes).unwrap();
         let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let record = Record {
@@ -326,7 +338,7 @@ pub(super) mod tests {
             "data of replaced and deleted objects is deleted"
         );
         // A crash left a data file without a record, and an incomplete record.
-        let (mut unfinished, _) = bucket.create_data().unwrap();
+        let mut unfinished = bucket.create_data(&new_data_name()).unwrap();
         unfinished.write_all(b"half").unwrap();
         fs::write(folder.path().join(INCOMING).join("half"), "{").unwrap();
         drop(bucket);
@@ -342,7 +354,8 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let bucket = Bucket::open(folder.path().to_owned()).unwrap();
         let first = store(&bucket, "key", b"first", 7, &[]);
-        let again = Record { data: bucket.create_data().unwrap().1, ..first.clone() };
+        let again = Record { data: new_data_name(), ..first.clone() };
+        bucket.create_data(&again.data).unwrap();
         assert_eq!(bucket.store(again, WriteMode::CreateOnly).unwrap(), StoreOutcome::Exists);
         assert_eq!(*bucket.record("key").unwrap(), first);
     }
@@ -362,7 +375,8 @@ pub(super) mod tests {
             let folder = tempfile::tempdir().unwrap();
             let bucket = Bucket::open(folder.path().to_owned()).unwrap();
             let record = store(&bucket, "key", b"bytes", 7, &[]);
-            let (unfinished, name) = bucket.create_data().unwrap();
+            let name = new_data_name();
+            let unfinished = bucket.create_data(&name).unwrap();
             drop((bucket, unfinished));
             damage(folder.path(), &record);
             let error = Bucket::open(folder.path().to_owned()).unwrap_err();

@@ -1,8 +1,10 @@
 //! Receives the bytes of a new object, writes them to a data file on disk and verifies their
 //! checksums.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cellar_base::limits::MAX_BLOB_BYTES;
@@ -11,11 +13,16 @@ use s3s::checksum::ChecksumHasher;
 use s3s::crypto::{Checksum as _, Crc32, Crc32c, Crc64Nvme, Md5, Sha1, Sha256};
 use s3s::dto::PutObjectInput;
 use s3s::{Body, S3Result, TrailingHeaders, s3_error};
-use tokio::io::AsyncWriteExt as _;
 
-use super::blocking::{run_blocking, to_s3_error};
+use super::blocking::run_blocking;
 use super::record::hex;
-use super::store::Bucket;
+use super::store::{Bucket, new_data_name};
+
+/// Bytes that are written at once. Nearly all objects are shorter, and need a single task on another
+/// thread.
+const WRITE_BYTES: usize = 1024 * 1024;
+
+const ETAG_BYTES: usize = 16;
 
 /// The data file is deleted when an incomplete upload is dropped.
 pub(super) struct Upload {
@@ -23,7 +30,9 @@ pub(super) struct Upload {
     data_name: Option<String>,
     pub(super) length: u64,
     checksums: s3s::dto::Checksum,
-    md5: Vec<u8>,
+    /// `None` if the client did not send one.
+    md5: Option<Vec<u8>>,
+    etag: String,
 }
 
 impl Upload {
@@ -36,7 +45,8 @@ impl Upload {
         check_length(input.content_length)?;
         let body = input.body.take().map_or_else(Body::empty, Body::from);
         let hasher = new_checksum_hasher(input, trailers.is_some());
-        let upload = Self::write_data_file(bucket, body, hasher).await?;
+        let md5_hasher = input.content_md5.as_ref().map(|_| Md5::new());
+        let upload = Self::write_data_file(bucket, body, hasher, md5_hasher).await?;
         upload.verify_checksums(input, trailers)?;
         Ok(upload)
     }
@@ -45,34 +55,55 @@ impl Upload {
         bucket: &Arc<Bucket>,
         mut body: Body,
         mut checksum_hasher: ChecksumHasher,
+        mut md5_hasher: Option<Md5>,
     ) -> S3Result<Self> {
-        let file_bucket = Arc::clone(bucket);
-        let (file, data_name) = run_blocking(move || file_bucket.create_data()).await?;
+        let data_name = new_data_name();
         // From this point on, the data file is deleted if an error drops the upload.
         let mut upload = Self {
             bucket: Arc::clone(bucket),
-            data_name: Some(data_name),
+            data_name: Some(data_name.clone()),
             length: 0,
             checksums: s3s::dto::Checksum::default(),
-            md5: vec![],
+            md5: None,
+            etag: String::new(),
         };
-        let mut async_file = tokio::fs::File::from_std(file);
-        let mut md5_hasher = Md5::new();
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
-            let Ok(part) = frame.into_data() else { continue };
-            upload.length += part.len() as u64;
+        let mut data_file = None;
+        let mut etag_hasher = blake3::Hasher::new();
+        loop {
+            let Received { parts, is_end } = receive_parts(&mut body).await?;
+            for part in &parts {
+                upload.length += part.len() as u64;
+                checksum_hasher.update(part);
+                etag_hasher.update(part);
+                if let Some(md5_hasher) = &mut md5_hasher {
+                    md5_hasher.update(part);
+                }
+            }
             if upload.length > MAX_BLOB_BYTES {
                 return Err(s3_error!(EntityTooLarge));
             }
-            checksum_hasher.update(&part);
-            md5_hasher.update(&part);
-            async_file.write_all(&part).await.map_err(to_s3_error)?;
+            let (file_bucket, file_name) = (Arc::clone(bucket), data_name.clone());
+            let file = run_blocking(move || {
+                let mut file = match data_file {
+                    Some(file) => file,
+                    None => file_bucket.create_data(&file_name)?,
+                };
+                for part in &parts {
+                    file.write_all(part)?;
+                }
+                if is_end {
+                    file.sync_all()?;
+                }
+                Ok(file)
+            });
+            data_file = Some(file.await?);
+            if is_end {
+                upload.checksums = checksum_hasher.finalize();
+                upload.md5 = md5_hasher.map(|hasher| hasher.finalize().as_ref().to_vec());
+                upload.etag = etag_of(&etag_hasher);
+                return Ok(upload);
+            }
         }
-        async_file.sync_all().await.map_err(to_s3_error)?;
-        upload.checksums = checksum_hasher.finalize();
-        upload.md5 = md5_hasher.finalize().as_ref().to_vec();
-        Ok(upload)
     }
 
     fn verify_checksums(
@@ -97,15 +128,15 @@ impl Upload {
                 }
             }
         }
-        let computed_md5 = STANDARD.encode(&self.md5);
-        if input.content_md5.as_ref().is_some_and(|sent_md5| *sent_md5 != computed_md5) {
+        let computed_md5 = self.md5.as_ref().map(|md5| STANDARD.encode(md5));
+        if input.content_md5 != computed_md5 {
             return Err(s3_error!(BadDigest, "The Content-MD5 you specified did not match"));
         }
         Ok(())
     }
 
     pub(super) fn etag(&self) -> String {
-        hex(&self.md5)
+        self.etag.clone()
     }
 
     /// Afterwards, the data file is no longer deleted on drop.
@@ -120,6 +151,33 @@ impl Drop for Upload {
             self.bucket.delete_data(&name);
         }
     }
+}
+
+/// Returns half of the hash, because an entity tag is as long as an MD5 hash.
+fn etag_of(hasher: &blake3::Hasher) -> String {
+    let mut half_hash = [0; ETAG_BYTES];
+    hasher.finalize_xof().fill(&mut half_hash);
+    hex(&half_hash)
+}
+
+/// Consecutive bytes of a body.
+struct Received {
+    parts: Vec<Bytes>,
+    is_end: bool,
+}
+
+/// Returns at least `WRITE_BYTES`, or the rest of the body.
+async fn receive_parts(body: &mut Body) -> S3Result<Received> {
+    let mut parts = Vec::new();
+    let mut byte_count = 0;
+    while byte_count < WRITE_BYTES {
+        let Some(frame) = body.frame().await else { return Ok(Received { parts, is_end: true }) };
+        let frame = frame.map_err(|error| s3_error!(IncompleteBody, "{error}"))?;
+        let Ok(part) = frame.into_data() else { continue };
+        byte_count += part.len();
+        parts.push(part);
+    }
+    Ok(Received { parts, is_end: false })
 }
 
 /// Checks that the client declared the object's length, which S3 requires, and that the object does

@@ -21,6 +21,8 @@ use crate::outcome::port_error;
 const PRECONDITION_FAILED: &str = "PreconditionFailed";
 
 impl S3Blobs {
+    /// The payload need not be signed, because the signed headers contain its checksum. Otherwise it
+    /// would be hashed once more.
     fn put_request(&self, blob: NewBlob) -> PutObjectFluentBuilder {
         let pending_tag =
             if blob.pending { Some(format!("{STATE_TAG}={STATE_PENDING}")) } else { None };
@@ -92,13 +94,15 @@ fn to_listed_blob(object: &Object) -> Result<ListedBlob, PortError> {
 impl Blobs for S3Blobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         self.check_and_count(&blob)?;
-        self.put_request(blob).send().await.map_err(|error| port_error(&error))?;
+        let put = self.put_request(blob).customize().disable_payload_signing();
+        put.send().await.map_err(|error| port_error(&error))?;
         Ok(())
     }
 
     async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
         self.check_and_count(&blob)?;
-        match self.put_request(blob).if_none_match(ANY_ETAG).send().await {
+        let put = self.put_request(blob).if_none_match(ANY_ETAG);
+        match put.customize().disable_payload_signing().send().await {
             Ok(_) => Ok(PutNewOutcome::Stored),
             Err(error) if error.code() == Some(PRECONDITION_FAILED) => {
                 Ok(PutNewOutcome::AlreadyExists)

@@ -31,7 +31,7 @@ const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 /// completely before its cells are packed.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
 
-const STEP_QUEUE_LENGTH: usize = 1;
+const STEP_QUEUE_LENGTH: usize = 3;
 
 /// Maximum total length of the names of sheets in the formulas of a sheet. A file can contain any
 /// number of names that are no sheets.

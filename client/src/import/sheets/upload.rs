@@ -19,8 +19,9 @@ use crate::concurrent::{run_concurrently, task_error};
 use crate::{ClientError, Spreadsheet};
 
 /// Total size at which a batch of objects is uploaded, in bytes. A batch is also uploaded when it
-/// contains as many objects as one request for upload URLs allows.
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// contains as many objects as one request for upload URLs allows. If batches were larger, more
+/// would be left to upload after the file has been read.
+const BATCH_BYTES: usize = 1024 * 1024;
 const MAX_CONCURRENT_UPLOADS: usize = 8;
 /// The number is low, because the server reads many objects for each request.
 const MAX_CONCURRENT_CHECKS: usize = 4;

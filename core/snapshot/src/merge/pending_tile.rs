@@ -44,12 +44,32 @@ pub(super) struct FinishedTile {
     pub(super) object: PackedObject,
 }
 
+/// Size of the pending cells, and the target size of the tile at their top.
+#[derive(Debug, Clone, Copy)]
+struct PendingSize {
+    cell_count: usize,
+    memory_bytes: usize,
+    /// Stored size.
+    target_bytes: u64,
+}
+
 struct EncodedRows {
     end_row: u32,
     cell_count: usize,
     /// Cells of the rows, relative to the first one.
     tile: Tile,
     object: PackedObject,
+}
+
+impl EncodedRows {
+    /// Returns whether the tile is far from the target size. A single row that is too large cannot
+    /// be divided.
+    fn can_be_resized(&self, first_row: u32, target_bytes: u64) -> bool {
+        let stored_bytes = to_u64(self.object.stored.len());
+        let is_far_from_target = stored_bytes.abs_diff(target_bytes) > target_bytes / 2;
+        let is_single_row = self.end_row - first_row <= 1;
+        is_far_from_target && !(is_single_row && stored_bytes > target_bytes)
+    }
 }
 
 /// A row does not fit into a chunk. This cannot happen in a stripe of `MIN_STRIPE_COLUMNS` columns.
@@ -97,16 +117,32 @@ impl PendingTile {
     }
 
     pub(super) fn expected_bytes(&self) -> u64 {
-        to_u64(self.cell_count).saturating_mul(self.density) / DENSITY_CELLS
+        self.bytes_of_cells(self.cell_count)
+    }
+
+    fn bytes_of_cells(&self, cell_count: usize) -> u64 {
+        to_u64(cell_count).saturating_mul(self.density) / DENSITY_CELLS
     }
 
     /// Returns whether the pending cells fill at least one and a half tiles. In this case, a tile
     /// can be cut off, and enough cells remain for another tile.
     pub(super) fn is_full(&self) -> bool {
-        let one_and_a_half_tiles = self.target_bytes() + self.target_bytes() / 2;
-        self.expected_bytes() >= one_and_a_half_tiles
-            || self.cell_count > MAX_TILE_CELLS
-            || self.memory_bytes() > MAX_PENDING_TILE_BYTES
+        self.fills_tiles(self.size())
+    }
+
+    fn fills_tiles(&self, pending: PendingSize) -> bool {
+        let one_and_a_half_tiles = pending.target_bytes + pending.target_bytes / 2;
+        self.bytes_of_cells(pending.cell_count) >= one_and_a_half_tiles
+            || pending.cell_count > MAX_TILE_CELLS
+            || pending.memory_bytes > MAX_PENDING_TILE_BYTES
+    }
+
+    fn size(&self) -> PendingSize {
+        PendingSize {
+            cell_count: self.cell_count,
+            memory_bytes: self.memory_bytes(),
+            target_bytes: self.target_bytes(),
+        }
     }
 
     /// The first tile of a sheet is smaller, so that readers can display the first screen sooner.
@@ -115,23 +151,22 @@ impl PendingTile {
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
-    /// Returns `None` if there are no cells. If the encoded size is far from the target size,
-    /// resizes the tile and encodes it a second time.
+    /// Returns `None` if there are no cells. If the encoded size is far from the target size, and
+    /// another number of cells is closer to it, encodes the tile a second time.
     pub(super) fn cut_tile(
         &mut self,
         encode_tile: TileEncoder<'_>,
     ) -> Result<Option<FinishedTile>, RowTooLarge> {
         let Some(first_row) = self.tile.first_row() else { return Ok(None) };
-        let mut encoded_rows =
-            self.encode_top_rows(first_row, self.next_tile_cells(), encode_tile)?;
-        if self.is_far_from_target(encoded_rows.object.stored.len()) {
-            let resized_cells = self.next_tile_cells();
-            if self.find_end_row(first_row, resized_cells) != encoded_rows.end_row {
-                encoded_rows = self.encode_top_rows(first_row, resized_cells, encode_tile)?;
-            }
+        let pending = self.size();
+        let cells = self.next_tile_cells(pending);
+        let mut encoded_rows = self.encode_top_rows(first_row, cells, encode_tile)?;
+        let resized_cells = self.next_tile_cells(pending);
+        if resized_cells != cells && encoded_rows.can_be_resized(first_row, pending.target_bytes) {
+            self.put_back(encoded_rows.tile, first_row);
+            encoded_rows = self.encode_top_rows(first_row, resized_cells, encode_tile)?;
         }
         let EncodedRows { end_row, cell_count, tile: cells, object } = encoded_rows;
-        self.drop_rows_before(end_row);
         let corner = CellName { row: first_row, column: self.columns.first };
         let tile = StripeTile {
             rows: Span { first: first_row, count: end_row - first_row },
@@ -156,7 +191,7 @@ impl PendingTile {
         loop {
             let end_row = self.find_end_row(first_row, cell_limit);
             let rows = first_row..end_row;
-            let mut tile = self.tile.slice_rows(&rows, first_row, self.columns.first);
+            let mut tile = self.take_rows_before(end_row, first_row);
             let cell_count = tile.cell_count();
             let is_single_row = rows.len() <= 1;
             let mut object = encode_within_limit(&tile, encode_tile);
@@ -172,22 +207,18 @@ impl PendingTile {
                 return Err(RowTooLarge { row: first_row, column: self.columns.first });
             }
             cell_limit = (cell_limit.min(cell_count) / 2).max(1);
+            self.put_back(tile, first_row);
         }
     }
 
-    /// Returns the number of cells for the next tile. It contains all pending cells, unless they
-    /// fill more than one tile.
-    fn next_tile_cells(&self) -> usize {
-        if !self.is_full() {
-            return self.cell_count;
+    /// Returns the number of cells for the next tile of pending cells. It contains all of them,
+    /// unless they fill more than one tile.
+    fn next_tile_cells(&self, pending: PendingSize) -> usize {
+        if !self.fills_tiles(pending) {
+            return pending.cell_count;
         }
-        let target_cells = self.target_bytes() * DENSITY_CELLS / self.density;
+        let target_cells = pending.target_bytes * DENSITY_CELLS / self.density;
         usize::try_from(target_cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
-    }
-
-    fn is_far_from_target(&self, stored_bytes: usize) -> bool {
-        let half_target = self.target_bytes() / 2;
-        to_u64(stored_bytes).abs_diff(self.target_bytes()) > half_target
     }
 
     fn update_density(&mut self, stored_bytes: usize, cell_count: usize) {
@@ -213,8 +244,20 @@ impl PendingTile {
         self.tile.end_above(lowest_end)
     }
 
-    fn drop_rows_before(&mut self, row: u32) {
-        self.tile = self.tile.slice_rows(&(row..u32::MAX), 0, 0);
+    /// Moves the rows into a tile whose rows are relative to `first_row`.
+    fn take_rows_before(&mut self, end_row: u32, first_row: u32) -> Tile {
+        let later_cells = self.tile.split_off(end_row);
+        let mut tile = std::mem::replace(&mut self.tile, later_cells);
+        self.cell_count = self.tile.cell_count();
+        tile.move_up_and_left(first_row, self.columns.first);
+        tile
+    }
+
+    /// Undoes [`PendingTile::take_rows_before`].
+    fn put_back(&mut self, mut tile: Tile, first_row: u32) {
+        tile.move_down_and_right(first_row, self.columns.first);
+        tile.append(std::mem::take(&mut self.tile));
+        self.tile = tile;
         self.cell_count = self.tile.cell_count();
     }
 }

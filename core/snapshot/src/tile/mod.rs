@@ -7,8 +7,6 @@ mod text_layer;
 mod valid;
 mod value_layer;
 
-use std::ops::Range;
-
 use crate::saturate::to_usize;
 
 pub use named_text::{NamedText, preview};
@@ -144,18 +142,29 @@ impl Tile {
         self.columns.iter().map(|column| column.end_above(row)).max().unwrap_or(0)
     }
 
-    /// Returns a tile with the cells in the given rows, relative to `top_row` and `left_column`.
+    /// Removes the cells from `row` on, and returns them.
     #[must_use]
-    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32, left_column: u32) -> Self {
-        let slice_column = |column: &TileColumn| TileColumn {
-            index: column.index.saturating_sub(left_column),
-            values: column.values.slice_rows(rows, top_row),
-            formulas: column.formulas.slice_rows(rows, top_row),
-            templates: column.templates.slice_rows(rows, top_row),
-            formats: column.formats.slice_rows(rows, top_row),
-        };
-        let columns = self.columns.iter().map(slice_column);
-        Self { columns: columns.filter(|column| !column.is_empty()).collect() }
+    pub fn split_off(&mut self, row: u32) -> Self {
+        let lower_columns: Vec<TileColumn> =
+            self.columns.iter_mut().map(|column| column.split_off(row)).collect();
+        self.columns.retain(|column| !column.is_empty());
+        Self { columns: lower_columns.into_iter().filter(|column| !column.is_empty()).collect() }
+    }
+
+    /// Moves all cells. They must be below and right of the new origin.
+    pub fn move_up_and_left(&mut self, rows: u32, columns: u32) {
+        for column in &mut self.columns {
+            column.index = column.index.saturating_sub(columns);
+            column.map_rows(|row| row.saturating_sub(rows));
+        }
+    }
+
+    /// Moves all cells.
+    pub fn move_down_and_right(&mut self, rows: u32, columns: u32) {
+        for column in &mut self.columns {
+            column.index = column.index.saturating_add(columns);
+            column.map_rows(|row| row.saturating_add(rows));
+        }
     }
 }
 
@@ -231,6 +240,25 @@ impl TileColumn {
         self.formats.append(&other.formats);
     }
 
+    fn split_off(&mut self, row: u32) -> Self {
+        Self {
+            index: self.index,
+            values: self.values.split_off(row),
+            formulas: self.formulas.split_off(row),
+            templates: self.templates.split_off(row),
+            formats: self.formats.split_off(row),
+        }
+    }
+
+    /// `moved` must not change the order of rows.
+    fn map_rows(&mut self, moved: impl Fn(u32) -> u32 + Copy) {
+        let text_layers = [&mut self.formulas, &mut self.templates, &mut self.formats];
+        let text_rows = text_layers.into_iter().flat_map(TextLayer::rows_mut);
+        for row in self.values.rows_mut().iter_mut().chain(text_rows) {
+            *row = moved(*row);
+        }
+    }
+
     /// Returns the row after the last non-empty row above `row`, or 0 if all rows above are empty.
     #[must_use]
     pub fn end_above(&self, row: u32) -> u32 {
@@ -251,4 +279,72 @@ impl TileColumn {
 /// none.
 fn end_of_rows(rows: &[u32]) -> u32 {
     rows.last().map_or(0, |last_row| last_row.saturating_add(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Has texts that follow each other, texts in another order, shared formats, and long texts.
+    fn tile() -> Tile {
+        let [mut numbers, mut texts, mut long_texts, mut decoded] =
+            [0, 1, 2, 3].map(TileColumn::new);
+        for row in 5..25_u32 {
+            numbers.values.push(row, TileValue::Number(f64::from(row)));
+            numbers.formats.push(row, if row % 7 < 5 { "0.0" } else { "0" });
+            texts.values.push_text(row, &format!("ä{row}"));
+            if row % 4 == 0 {
+                texts.templates.push(row, &format!("={row}"));
+                texts.values.push(row + 1, TileValue::Bool(true));
+                let byte_length = 10_000 + row;
+                long_texts.values.push_long_text(row, "preview", [7; 32], byte_length);
+            }
+            long_texts.values.push_text(row, "text");
+        }
+        let spans = [(2, 3), (0, 2), (5, 0), (2, 1)].map(|(start, len)| TextSpan { start, len });
+        let values = spans.map(TileValue::Text).to_vec();
+        let rows = vec![6, 7, 20, 21];
+        let texts_of_spans = "abcde".to_owned();
+        let values =
+            ValueLayer::from_parts(rows.clone(), values, texts_of_spans.clone(), Vec::new());
+        decoded.values = values.unwrap();
+        decoded.formats = TextLayer::from_parts(rows, spans.to_vec(), texts_of_spans).unwrap();
+        Tile { columns: vec![numbers, texts, long_texts, decoded] }
+    }
+
+    #[test]
+    fn a_tile_can_be_split_at_every_row() {
+        let whole = tile();
+        for row in 0..30 {
+            let mut upper = whole.clone();
+            let lower = upper.split_off(row);
+            assert_eq!(upper.cell_count() + lower.cell_count(), whole.cell_count());
+            assert!(upper.end() <= row && lower.first_row().is_none_or(|first| first >= row));
+            assert!(upper.memory_bytes() + lower.memory_bytes() <= 2 * whole.memory_bytes());
+            upper.append(lower);
+            assert_eq!(upper, whole, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_split_copies_only_texts_that_are_used() {
+        let mut upper = tile();
+        let lower = upper.split_off(15);
+        let [_, texts, ..] = upper.columns.as_slice() else { panic!("{upper:?}") };
+        let [_, lower_texts, ..] = lower.columns.as_slice() else { panic!("{lower:?}") };
+        assert!(texts.values.texts().ends_with("ä14") && texts.templates.texts().ends_with("=12"));
+        assert!(lower_texts.values.texts().starts_with("ä15"));
+        assert!(lower_texts.templates.texts().starts_with("=16"));
+    }
+
+    #[test]
+    fn moving_back_restores_a_tile() {
+        let whole = tile();
+        let mut moved = whole.clone();
+        moved.move_down_and_right(100, 3);
+        assert_eq!((moved.first_row(), moved.end()), (Some(105), whole.end() + 100));
+        assert_eq!(moved.columns.iter().map(|column| column.index).max(), Some(6));
+        moved.move_up_and_left(100, 3);
+        assert_eq!(moved, whole);
+    }
 }

@@ -1,7 +1,6 @@
 //! A layer of a column that contains the column's formulas or formats.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use crate::saturate::{saturate_u32, to_usize};
 
@@ -43,6 +42,13 @@ impl TextSpan {
 
     pub(super) fn shifted_left(self, byte_count: u32) -> Self {
         Self { start: self.start.saturating_sub(byte_count), ..self }
+    }
+}
+
+/// `bytes` must be at the end of a string, or after the end of all strings.
+pub(super) fn truncate_texts(texts: &mut String, bytes: usize) {
+    if texts.is_char_boundary(bytes) {
+        texts.truncate(bytes);
     }
 }
 
@@ -143,36 +149,53 @@ impl TextLayer {
         self.texts.reserve(other.texts.len());
     }
 
-    /// Appends a layer whose rows are all below the rows of this layer.
-    pub fn append(&mut self, other: &Self) {
-        for (row, text) in other.iter() {
-            self.push(row, text);
+    /// Appends the string of the last row again. Does nothing unless `row` is after the last row.
+    #[inline]
+    pub fn push_last_text(&mut self, row: u32) {
+        if let (Some(last_row), Some(span)) = (self.rows.last(), self.spans.last().copied())
+            && *last_row < row
+        {
+            self.rows.push(row);
+            self.spans.push(span);
         }
     }
 
-    /// Returns a layer with the strings in the given rows, with row numbers relative to `top_row`.
-    #[must_use]
-    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
-        let indices = self.count_above(rows.start)..self.count_above(rows.end);
-        let source_rows = self.rows.get(indices.clone()).unwrap_or_default();
-        let spans = self.spans.get(indices).unwrap_or_default();
-        let relative_rows = source_rows.iter().map(|row| row.saturating_sub(top_row));
-        if spans.is_sorted_by_key(|span| span.start) {
-            // Spans are in order, so all bytes can be copied at once.
-            let start = spans.first().map_or(0, |span| span.start);
-            let end = spans.iter().map(|span| span.end()).max().unwrap_or(start);
-            let copied_span = TextSpan { start, len: end.saturating_sub(start) };
-            return Self {
-                rows: relative_rows.collect(),
-                spans: spans.iter().map(|span| span.shifted_left(start)).collect(),
-                texts: copied_span.of(&self.texts).to_owned(),
-            };
+    /// Appends a layer whose rows are all below the rows of this layer.
+    pub fn append(&mut self, other: &Self) {
+        self.rows.reserve(other.rows.len());
+        self.spans.reserve(other.spans.len());
+        let mut last_span = None;
+        for (row, span) in other.rows.iter().zip(&other.spans) {
+            if last_span == Some(span) {
+                self.push_last_text(*row);
+            } else {
+                self.push(*row, span.of(&other.texts));
+                last_span = Some(span);
+            }
         }
-        let mut slice = Self::default();
-        for (row, span) in relative_rows.zip(spans) {
-            slice.push(row, span.of(&self.texts));
-        }
-        slice
+    }
+
+    /// The caller must not change the order of rows.
+    pub(super) fn rows_mut(&mut self) -> &mut [u32] {
+        &mut self.rows
+    }
+
+    /// Removes the strings from `row` on, and returns them.
+    pub(super) fn split_off(&mut self, row: u32) -> Self {
+        let index = self.count_above(row);
+        let (lower_rows, lower_spans) = (self.rows.split_off(index), self.spans.split_off(index));
+        let start = lower_spans.iter().map(|span| span.start).min().unwrap_or(0);
+        let end = lower_spans.iter().map(|span| span.end()).max().unwrap_or(start);
+        // All bytes are copied at once, also if other rows use some of them.
+        let copied_span = TextSpan { start, len: end.saturating_sub(start) };
+        let lower_layer = Self {
+            rows: lower_rows,
+            spans: lower_spans.iter().map(|span| span.shifted_left(start)).collect(),
+            texts: copied_span.of(&self.texts).to_owned(),
+        };
+        let used_bytes = self.spans.iter().map(|span| to_usize(span.end())).max().unwrap_or(0);
+        truncate_texts(&mut self.texts, used_bytes);
+        lower_layer
     }
 
     /// Creates a layer from parts of which the caller knows that [`TextLayer::from_parts`] accepts

@@ -1,8 +1,7 @@
 //! The values of a column.
 
-use std::ops::Range;
-
 use super::TextSpan;
+use super::text_layer::truncate_texts;
 use crate::saturate::{saturate_u32, to_usize};
 use cellar_sheet::cell::ErrorCode;
 
@@ -204,31 +203,42 @@ impl ValueLayer {
         }
     }
 
-    /// Returns a layer with the values in the given rows, with row numbers relative to `top_row`.
-    #[must_use]
-    pub fn slice_rows(&self, rows: &Range<u32>, top_row: u32) -> Self {
-        let indices = self.count_above(rows.start)..self.count_above(rows.end);
-        let source_rows = self.rows.get(indices.clone()).unwrap_or_default();
-        let values = self.values.get(indices.clone()).unwrap_or_default();
-        if let Some(texts_span) = Self::contiguous_text_span(values) {
-            let to_slice_value = |value: &TileValue| match value {
-                TileValue::Text(span) => TileValue::Text(span.shifted_left(texts_span.start)),
-                other_value => *other_value,
-            };
-            // The strings are contiguous, so they can be copied at once.
-            return Self {
-                rows: source_rows.iter().map(|row| row.saturating_sub(top_row)).collect(),
-                values: values.iter().map(to_slice_value).collect(),
-                texts: texts_span.of(&self.texts).to_owned(),
-                long_texts: Vec::new(),
-            };
+    /// The caller must not change the order of rows.
+    pub(super) fn rows_mut(&mut self) -> &mut [u32] {
+        &mut self.rows
+    }
+
+    /// Removes the values from `row` on, and returns them.
+    pub(super) fn split_off(&mut self, row: u32) -> Self {
+        let index = self.count_above(row);
+        let spans = self.values.split_at_checked(index).and_then(|(upper, lower)| {
+            Some((Self::contiguous_text_span(upper)?, Self::contiguous_text_span(lower)?))
+        });
+        let Some((upper_span, lower_span)) = spans else { return self.split_off_each(index) };
+        let mut lower_layer = Self {
+            rows: self.rows.split_off(index),
+            values: self.values.split_off(index),
+            texts: lower_span.of(&self.texts).to_owned(),
+            long_texts: Vec::new(),
+        };
+        for value in &mut lower_layer.values {
+            if let TileValue::Text(span) = value {
+                *span = span.shifted_left(lower_span.start);
+            }
         }
-        let mut slice = Self::default();
-        slice.reserve(values.len(), self);
-        for (index, row) in indices.zip(source_rows) {
-            slice.push_from(row.saturating_sub(top_row), self, index);
+        truncate_texts(&mut self.texts, to_usize(upper_span.end()));
+        lower_layer
+    }
+
+    /// Copies each string on its own, because the strings are not contiguous.
+    fn split_off_each(&mut self, index: usize) -> Self {
+        let whole = std::mem::take(self);
+        let mut lower_layer = Self::default();
+        for (place, row) in whole.rows.iter().enumerate() {
+            let layer = if place < index { &mut *self } else { &mut lower_layer };
+            layer.push_from(*row, &whole, place);
         }
-        slice
+        lower_layer
     }
 
     /// Returns `None` if the strings are not contiguous, or if a value is a long text.
