@@ -126,6 +126,24 @@ fn a_file_becomes_the_first_sheet_of_a_new_spreadsheet() {
     assert_ne!(again.spreadsheet, imported.spreadsheet, "a new import is a new spreadsheet");
 }
 
+/// The index has several parts only if there are more than 170 tiles.
+#[test]
+fn tiles_of_a_large_file_are_verified_while_it_is_read() {
+    const FIELD_BYTES: usize = 4_000;
+    let row = |row: u64| (0..64).map(|column| noise(row << 8 | column, FIELD_BYTES)).collect();
+    let rows: Vec<Vec<String>> = (0..200).map(row).collect();
+    let file: String = rows.iter().map(|row| format!("{}\n", row.join(","))).collect();
+    let case = Case::new("noise.csv", file.as_bytes());
+    let imported = case.import().unwrap();
+    assert!(case.texts(&imported).iter().eq(rows.iter().flatten()));
+    let requests = case.fake.requests();
+    let is_check = |request: &String| request.starts_with("POST checks");
+    let first_check = requests.iter().position(is_check).unwrap();
+    let last_upload = requests.iter().rposition(|request| request.starts_with("PUT")).unwrap();
+    assert!(first_check < last_upload, "{requests:?}");
+    assert_eq!(requests.iter().filter(|request| is_check(request)).count(), 2, "{requests:?}");
+}
+
 #[test]
 fn a_lost_reply_to_any_request_duplicates_nothing() {
     for lost in 0..4 {

@@ -8,6 +8,7 @@
 //! `journal` saves what is needed to repeat an import safely. `target_spreadsheet` finds or creates
 //! the spreadsheet.
 
+mod index_parts;
 mod journal;
 mod names;
 mod progress;
@@ -15,6 +16,7 @@ mod read;
 mod requests;
 mod target_spreadsheet;
 mod upload;
+mod upload_order;
 
 use std::path::{Path, PathBuf};
 
@@ -219,6 +221,9 @@ impl SheetImport<'_> {
         while let Some(item) = packed_items.recv().await {
             match item {
                 PackedItem::Object(object) => uploads.add(object),
+                PackedItem::IndexPart(packed) => {
+                    uploads.add_index(IndexObject { packed, is_leaf: true });
+                }
                 PackedItem::Sheet(sheet) => {
                     for index_object in add_sheet(&mut sheets, sheet)? {
                         uploads.add_index(index_object);

@@ -15,6 +15,7 @@ use cellar_snapshot::merge::{RowTooLarge, SheetWriter, WrittenSheet};
 use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::Tile;
 
+use super::index_parts::IndexParts;
 use super::progress::ProgressMonitor;
 use crate::import::file::{Findings, SheetReader};
 use crate::import::{ImportError, ReadOptions};
@@ -41,6 +42,8 @@ const MAX_NAMED_SHEET_BYTES: usize = 1 << 20;
 pub(super) enum PackedItem {
     /// An object of the next sheet.
     Object(PackedChunk),
+    /// A part of the tile index of the next sheet. The objects of its tiles precede it.
+    IndexPart(PackedObject),
     /// A sheet whose objects have all been packed.
     Sheet(PackedSheet),
 }
@@ -135,12 +138,14 @@ fn parse_file(
 struct OpenSheet {
     start: SheetStart,
     writer: SheetWriter,
+    index_parts: IndexParts,
     named_sheets: NamedSheets,
 }
 
 impl OpenSheet {
     fn new(start: SheetStart) -> Self {
-        Self { start, writer: SheetWriter::default(), named_sheets: NamedSheets::default() }
+        let (writer, index_parts) = (SheetWriter::default(), IndexParts::default());
+        Self { start, writer, index_parts, named_sheets: NamedSheets::default() }
     }
 }
 
@@ -244,10 +249,16 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         sheet.named_sheets.add_block(&block.tile);
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let chunks = sheet.writer.push(block.tile, &encode).map_err(row_too_large)?;
+        let index_parts = sheet.index_parts.pack_filled(&sheet.writer);
         for long_text in &block.long_texts {
             self.send_long_text_if_new(long_text)?;
         }
-        self.send_new_chunks(chunks)
+        self.send_new_chunks(chunks)?;
+        let name = self.sheet_name();
+        for part in index_parts.map_err(|why| ImportError::SheetTooLarge { name, why })? {
+            self.sink.send(PackedItem::IndexPart(part))?;
+        }
+        Ok(())
     }
 
     /// The parser will send all cells of the sheet again. Objects that were already uploaded are
@@ -259,7 +270,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
     }
 
     fn finish_sheet(&mut self) -> Result<(), PackStop> {
-        let Some(OpenSheet { start, writer, named_sheets }) = self.sheet.take() else {
+        let Some(OpenSheet { start, writer, named_sheets, .. }) = self.sheet.take() else {
             return Ok(());
         };
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
@@ -328,13 +339,14 @@ fn row_too_large(error: RowTooLarge) -> ImportError {
 
 #[cfg(test)]
 mod tests {
-    use cellar_snapshot::level::StoredTile;
+    use cellar_snapshot::level::{ChunkRef, StoredTile};
 
     use super::*;
 
     #[derive(Default)]
     struct Collected {
         objects: Vec<PackedChunk>,
+        index_parts: Vec<ChunkRef>,
         sheets: Vec<PackedSheet>,
         capacity: Option<usize>,
     }
@@ -343,6 +355,7 @@ mod tests {
         fn send(&mut self, item: PackedItem) -> Result<(), PackStop> {
             match item {
                 PackedItem::Object(object) => self.objects.push(object),
+                PackedItem::IndexPart(part) => self.index_parts.push(part.chunk),
                 PackedItem::Sheet(sheet) => self.sheets.push(sheet),
             }
             self.capacity = self.capacity.map(|capacity| capacity.saturating_sub(1));

@@ -1,19 +1,22 @@
 //! Uploads the objects of an import. The objects are uploaded concurrently in batches, and are then
 //! verified by the server.
 
+use std::collections::HashSet;
+
 use cellar_api::{
     wire::ChunkUpload, wire::ImportCheckRequest, wire::ImportUploadsRequest, wire::NewChunk,
     wire::UploadedChunk,
 };
 
 use cellar_base::limits::MAX_IMPORT_OBJECTS;
-use cellar_snapshot::level::ChunkRef;
+use cellar_snapshot::level::{ChunkHash, ChunkRef};
 use cellar_snapshot::packed::PackedObject;
 use tokio::task::JoinSet;
 
 use super::progress::ProgressMonitor;
 use super::read::PackedChunk;
 use super::requests::IndexObject;
+use super::upload_order::UploadOrder;
 use crate::client::sha256;
 use crate::concurrent::{run_concurrently, task_error};
 use crate::{ClientError, Spreadsheet};
@@ -35,10 +38,13 @@ pub(super) struct UploadQueue {
     batch: Vec<PackedChunk>,
     batch_bytes: usize,
     running_uploads: JoinSet<Result<UploadedObject, ClientError>>,
+    /// Contains the leaf chunks of the tile index.
+    order: UploadOrder,
     tiles_with_texts: Vec<TileWithTexts>,
-    /// Verified after all uploads.
-    leaf_indexes: Vec<UploadedChunk>,
-    /// Verified in this order, after the chunks in `leaf_indexes`.
+    running_checks: JoinSet<Result<(), ClientError>>,
+    /// Hashes of all chunks of the tile index that have been added.
+    added_indexes: HashSet<ChunkHash>,
+    /// Verified in this order, after the leaf chunks.
     inner_indexes: Vec<UploadedChunk>,
 }
 
@@ -73,6 +79,7 @@ impl ChunkCheck {
 
 #[derive(Debug)]
 struct UploadedObject {
+    number: u64,
     chunk: ChunkRef,
     long_text_count: usize,
 }
@@ -85,8 +92,10 @@ impl UploadQueue {
             batch: Vec::new(),
             batch_bytes: 0,
             running_uploads: JoinSet::new(),
+            order: UploadOrder::default(),
             tiles_with_texts: Vec::new(),
-            leaf_indexes: Vec::new(),
+            running_checks: JoinSet::new(),
+            added_indexes: HashSet::new(),
             inner_indexes: Vec::new(),
         }
     }
@@ -94,14 +103,19 @@ impl UploadQueue {
     pub(super) fn add(&mut self, object: PackedChunk) {
         self.batch_bytes = self.batch_bytes.saturating_add(object.packed.stored.len());
         self.batch.push(object);
+        self.order.add_object();
     }
 
-    /// The chunks to which the index refers must have been added before.
+    /// The chunks to which the index refers must have been added before. An index that has been added
+    /// before is ignored.
     pub(super) fn add_index(&mut self, index: IndexObject) {
         let IndexObject { packed, is_leaf } = index;
+        if !self.added_indexes.insert(packed.chunk.hash) {
+            return;
+        }
         let chunk = to_uploaded_chunk(packed.chunk);
         if is_leaf {
-            self.leaf_indexes.push(chunk);
+            self.order.add_part(chunk);
         } else {
             self.inner_indexes.push(chunk);
         }
@@ -116,11 +130,12 @@ impl UploadQueue {
         self.batch.is_empty()
             && self.running_uploads.is_empty()
             && self.tiles_with_texts.is_empty()
-            && self.leaf_indexes.is_empty()
+            && self.running_checks.is_empty()
+            && !self.order.has_parts()
             && self.inner_indexes.is_empty()
     }
 
-    /// Returns before the uploads are complete.
+    /// Returns before the uploads are complete. Also starts to verify chunks of the tile index.
     pub(super) async fn start_batch_uploads(
         &mut self,
         spreadsheet: &Spreadsheet,
@@ -137,8 +152,24 @@ impl UploadQueue {
                 while self.running_uploads.len() >= MAX_CONCURRENT_UPLOADS {
                     self.wait_for_upload().await?;
                 }
-                self.running_uploads.spawn(uploader.clone().upload(upload_url, object));
+                let number = self.order.start_upload();
+                self.running_uploads.spawn(uploader.clone().upload(number, upload_url, object));
             }
+        }
+        self.start_ready_checks(&uploader)
+    }
+
+    /// Returns the error of a check that has failed.
+    fn start_ready_checks(&mut self, uploader: &Uploader) -> Result<(), ClientError> {
+        while let Some(joined) = self.running_checks.try_join_next() {
+            joined.map_err(|error| task_error(&error))??;
+        }
+        // Tiles with long texts are verified before the index, in groups.
+        while self.tiles_with_texts.is_empty()
+            && self.running_checks.len() < MAX_CONCURRENT_CHECKS
+            && let Some(chunk) = self.order.next_uploaded_part()
+        {
+            self.running_checks.spawn(uploader.clone().check(ChunkCheck::of_index(chunk)));
         }
         Ok(())
     }
@@ -156,11 +187,14 @@ impl UploadQueue {
         while !self.running_uploads.is_empty() {
             self.wait_for_upload().await?;
         }
+        while let Some(joined) = self.running_checks.join_next().await {
+            joined.map_err(|error| task_error(&error))??;
+        }
         let uploader = self.uploader(spreadsheet);
         let tile_groups = group_tiles_by_check(std::mem::take(&mut self.tiles_with_texts));
         uploader.check_concurrently(tile_groups.into_iter().map(ChunkCheck::of_tiles)).await?;
-        let leaf_indexes = std::mem::take(&mut self.leaf_indexes);
-        uploader.check_concurrently(leaf_indexes.into_iter().map(ChunkCheck::of_index)).await?;
+        let leaf_indexes = std::iter::from_fn(|| self.order.next_uploaded_part());
+        uploader.check_concurrently(leaf_indexes.map(ChunkCheck::of_index)).await?;
         for inner_index in std::mem::take(&mut self.inner_indexes) {
             uploader.clone().check(ChunkCheck::of_index(inner_index)).await?;
         }
@@ -169,8 +203,9 @@ impl UploadQueue {
 
     async fn wait_for_upload(&mut self) -> Result<(), ClientError> {
         let Some(joined) = self.running_uploads.join_next().await else { return Ok(()) };
-        let UploadedObject { chunk, long_text_count } =
+        let UploadedObject { number, chunk, long_text_count } =
             joined.map_err(|error| task_error(&error))??;
+        self.order.finish_upload(number);
         self.progress.add_uploaded(chunk.bytes);
         if long_text_count > 0 {
             let tile = to_uploaded_chunk(chunk);
@@ -232,6 +267,7 @@ impl Uploader {
     /// If the upload URL has expired, requests a new one.
     async fn upload(
         self,
+        number: u64,
         mut upload_url: ChunkUpload,
         object: PackedChunk,
     ) -> Result<UploadedObject, ClientError> {
@@ -240,7 +276,9 @@ impl Uploader {
         let mut urls_left = MAX_UPLOAD_URLS - 1;
         loop {
             match client.upload_chunk(&upload_url, packed.stored.clone()).await {
-                Ok(()) => return Ok(UploadedObject { chunk: packed.chunk, long_text_count }),
+                Ok(()) => {
+                    return Ok(UploadedObject { number, chunk: packed.chunk, long_text_count });
+                }
                 Err(error) if urls_left > 0 && needs_new_url(&error) => urls_left -= 1,
                 Err(error) => return Err(error),
             }

@@ -1,11 +1,11 @@
 //! Tile indexes of imported sheets. They are stored in log entries instead of roots.
 
 use super::check::{check_chunk, check_stripes};
-use super::pack::pack_stripes;
+use super::pack::{pack_first_part, pack_stripes};
 use super::{IndexChunk, InlineOrChunk, PackedSheet, SheetMoves, StripeIndex};
 use crate::cbor::{self, Kind};
 use crate::error::SnapshotError;
-use crate::level::Stripe;
+use crate::level::{Stripe, StripeTile};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer};
 use cellar_base::limits::MAX_IMPORT_INDEX_BYTES;
@@ -34,6 +34,23 @@ pub fn pack_import_as_chunk(
 ) -> Result<(TileIndex, Vec<PackedObject>), SnapshotError> {
     let limits = PackLimits { inline_bytes: 0, inline_total_bytes: 0, ..PackLimits::IMPORT };
     pack_import_within(stripes, limits)
+}
+
+/// Packs the first tiles of a stripe that fill a part of a tile index, while later tiles are not known
+/// yet. Returns the number of tiles in the part, and its chunk, or `None` if there are too few tiles.
+///
+/// [`pack_import`] and [`pack_import_as_chunk`] return the same chunk for the whole sheet, unless all
+/// its tiles just fit into a single part.
+///
+/// # Errors
+/// Returns [`SnapshotError::Shape`] if the tiles are invalid.
+pub fn pack_import_part(
+    tiles: &[StripeTile],
+) -> Result<Option<(usize, PackedObject)>, SnapshotError> {
+    let mut packer = Packer::new(PackLimits::IMPORT);
+    let part = pack_first_part(tiles, &mut packer)?;
+    let object = packer.into_objects().pop();
+    Ok(part.and_then(|(tile_count, _)| Some((tile_count, object?))))
 }
 
 /// Like [`pack_import`], but with the given limits, so that tests can build deep indexes from few
@@ -107,7 +124,7 @@ mod tests {
     use super::super::Children;
     use super::super::tests::{chunk_of, span};
     use super::*;
-    use crate::level::{StoredTile, StripeTile};
+    use crate::level::{ChunkRef, StoredTile};
     use crate::packed::{Bounds, unpack};
     use cellar_base::limits::{IMPORT_NAMED_BYTES, MAX_STORED_CHUNK_BYTES};
     use cellar_sheet::operation::Span;
@@ -142,6 +159,23 @@ mod tests {
             }
             assert_eq!(named, usize::try_from(tiles).unwrap());
         }
+    }
+
+    #[test]
+    fn parts_that_are_packed_early_are_those_of_the_whole_sheet() {
+        let stripes = stripes(2_000);
+        let tiles = &stripes[0].tiles;
+        let whole: Vec<ChunkRef> =
+            pack_import(&stripes).unwrap().1.iter().map(|object| object.chunk).collect();
+        let (mut packed_tiles, mut parts) = (0, Vec::new());
+        for end in 1..=tiles.len() {
+            if let Some((count, part)) = pack_import_part(&tiles[packed_tiles..end]).unwrap() {
+                assert_eq!(packed_tiles + count + 1, end, "the next tile does not fit");
+                packed_tiles += count;
+                parts.push(part.chunk);
+            }
+        }
+        assert!(parts.len() > 10 && whole.starts_with(&parts), "{parts:?} {whole:?}");
     }
 
     #[test]

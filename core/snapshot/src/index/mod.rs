@@ -33,7 +33,7 @@ pub use children::{ChildIndex, ChildPart, ChildTile, Children};
 pub use chunk::IndexChunk;
 #[cfg(test)]
 pub(crate) use import::pack_import_within;
-pub use import::{pack_import, pack_import_as_chunk};
+pub use import::{pack_import, pack_import_as_chunk, pack_import_part};
 pub use lookup::{LoadedChunks, LocatedTile, Lookup};
 pub use pack::pack_level;
 pub use span_map::SpanMap;

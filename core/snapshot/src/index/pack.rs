@@ -6,7 +6,7 @@ use super::check::{check_stripes, check_tiles};
 use super::{IndexedTile, InlineOrChunk, PackedLevel, PackedSheet, RowIndex, SpanMap, StripeIndex};
 use crate::cbor::{self, Body, Kind};
 use crate::error::SnapshotError;
-use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe};
+use crate::level::{ChunkRef, Level, LevelSheet, StoredTile, Stripe, StripeTile};
 use crate::packed::PackedObject;
 use crate::packer::{PackLimits, Packer, Weight};
 use crate::tile_formulas::StoredReads;
@@ -92,18 +92,36 @@ pub(super) fn pack_stripes(
 }
 
 fn pack_rows(stripe: &Stripe, packer: &mut Packer) -> Result<RowIndex, SnapshotError> {
-    let tiles_by_rows = stripe.tiles.iter().map(|tile| {
-        let formulas = tile.formulas.clone().filter(|formulas| formulas.count > 0);
-        let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone(), formulas };
-        (tile.rows, indexed_tile)
-    });
-    let tiles = to_span_map(tiles_by_rows)?;
-    check_tiles(&tiles)?;
+    let tiles = index_tiles(&stripe.tiles)?;
     // A list with only one tile cannot be split.
     if tiles.items().len() < 2 || packer.fits_chunk(&tiles, total_referenced_bytes(&tiles)) {
         return Ok(RowIndex::Tiles(tiles));
     }
     Ok(RowIndex::Parts(split_into_parts(Kind::Tiles, tiles, packer)?))
+}
+
+fn index_tiles(tiles: &[StripeTile]) -> Result<SpanMap<IndexedTile>, SnapshotError> {
+    let tiles = to_span_map(tiles.iter().map(|tile| {
+        let formulas = tile.formulas.clone().filter(|formulas| formulas.count > 0);
+        let indexed_tile = IndexedTile { cells: tile.cells, stored: tile.stored.clone(), formulas };
+        (tile.rows, indexed_tile)
+    }))?;
+    check_tiles(&tiles)?;
+    Ok(tiles)
+}
+
+/// Packs the part of a tile index that contains the first `tiles`, if they fill a part. Returns their
+/// number and the part.
+pub(super) fn pack_first_part(
+    tiles: &[StripeTile],
+    packer: &mut Packer,
+) -> Result<Option<(usize, ChunkRef)>, SnapshotError> {
+    let mut groups = split_into_groups(index_tiles(tiles)?, packer).into_iter();
+    let (Some(first_group), Some(_next_group)) = (groups.next(), groups.next()) else {
+        return Ok(None);
+    };
+    let tile_count = first_group.len();
+    Ok(Some((tile_count, packer.pack_chunk(Kind::Tiles, &to_span_map(first_group)?)?)))
 }
 
 fn split_into_parts<T: Encode<()> + ReferencesChunks>(
@@ -114,18 +132,25 @@ fn split_into_parts<T: Encode<()> + ReferencesChunks>(
 where
     SpanMap<T>: Body,
 {
-    let weigh_item = |(_, item): &(Span, T)| Weight {
-        bytes: cbor::encoded_byte_length(item),
-        referenced_bytes: item.referenced_bytes(),
-    };
-    let item_groups = packer.split_into_chunks(whole_index.into_vec(), RUN_BYTES, weigh_item);
     let mut part_chunks = Vec::new();
-    for items in item_groups {
+    for items in split_into_groups(whole_index, packer) {
         let part = to_span_map(items)?;
         let extent = part.spans().extent().ok_or(OUT_OF_ORDER)?;
         part_chunks.push((extent, packer.pack_chunk(kind, &part)?));
     }
     to_span_map(part_chunks)
+}
+
+/// Each group is as long as the limits allow, so that items after a group do not change it.
+fn split_into_groups<T: Encode<()> + ReferencesChunks>(
+    whole_index: SpanMap<T>,
+    packer: &Packer,
+) -> Vec<Vec<(Span, T)>> {
+    let weigh_item = |(_, item): &(Span, T)| Weight {
+        bytes: cbor::encoded_byte_length(item),
+        referenced_bytes: item.referenced_bytes(),
+    };
+    packer.split_into_chunks(whole_index.into_vec(), RUN_BYTES, weigh_item)
 }
 
 trait ReferencesChunks {

@@ -79,6 +79,11 @@ impl SheetWriter {
         }
     }
 
+    /// Returns the tiles that have been written, by the first column of their stripe.
+    pub fn written_tiles(&self) -> impl Iterator<Item = (u32, &[StripeTile])> {
+        self.stripes.values().map(|stripe| (stripe.columns.first, stripe.tiles.as_slice()))
+    }
+
     fn cut_tile_of_largest_stripe(
         &mut self,
         encode_tile: TileEncoder<'_>,
