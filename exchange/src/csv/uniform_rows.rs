@@ -134,17 +134,20 @@ impl Splitter<'_, '_> {
     /// Breaks at a row that is not uniform, and at the last row of the limits.
     fn split(&mut self) -> ControlFlow<()> {
         let (blocks, rest) = self.text.as_chunks::<BLOCK_BYTES>();
-        let mut block_start = 0_u32;
-        for block in blocks {
+        let mut block_starts = (0_u32..).step_by(BLOCK_BYTES);
+        for (block, block_start) in blocks.iter().zip(block_starts.by_ref()) {
             self.split_block(block_start, special_bytes(block, self.delimiter))?;
-            block_start += BLOCK_BYTES as u32;
         }
         let mut last_block = [0_u8; BLOCK_BYTES];
         for (byte, rest_byte) in last_block.iter_mut().zip(rest) {
             *byte = *rest_byte;
         }
         let is_in_rest = (1_u64 << rest.len()) - 1;
-        self.split_block(block_start, special_bytes(&last_block, self.delimiter) & is_in_rest)
+        let special_bytes = special_bytes(&last_block, self.delimiter) & is_in_rest;
+        match block_starts.next() {
+            Some(block_start) => self.split_block(block_start, special_bytes),
+            None => ControlFlow::Break(()),
+        }
     }
 
     /// Bit `i` of `special_bytes` states whether the byte `i` of the block is a delimiter, a quote
@@ -250,4 +253,88 @@ fn first_bit_of_each(flags: u64) -> u64 {
     // The product moves the bit of byte `i` to bit `56 + i`, and no two bits to the same place.
     const GATHER_IN_HIGHEST_BYTE: u64 = 0x0102_0408_1020_4080;
     flags.wrapping_mul(GATHER_IN_HIGHEST_BYTE) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_LIMITS: RowLimits =
+        RowLimits { columns: 2, max_rows: u32::MAX, max_bytes: usize::MAX };
+
+    /// Returns the fields of each row, and the number of bytes that were split.
+    fn split(text: &str, limits: RowLimits) -> (Vec<Vec<String>>, usize) {
+        let mut fields = Vec::new();
+        let rows = split_uniform_rows(text.as_bytes(), b',', limits, &mut fields);
+        assert_eq!(fields.len(), rows.count as usize * limits.columns);
+        let text_of = |field: &ShortFieldSpan| {
+            text.get(field.start as usize..field.end as usize).unwrap().to_owned()
+        };
+        let row_of = |fields: &[ShortFieldSpan]| fields.iter().map(text_of).collect();
+        (fields.chunks(limits.columns).map(row_of).collect(), rows.bytes)
+    }
+
+    fn rows(rows: &[[&str; 2]]) -> Vec<Vec<String>> {
+        rows.iter().map(|row| row.iter().map(|field| (*field).to_owned()).collect()).collect()
+    }
+
+    #[test]
+    fn splits_rows_up_to_the_first_that_is_not_uniform() {
+        for (text, expected, bytes) in [
+            ("a,b\nc,\n", &[["a", "b"], ["c", ""]][..], 7),
+            ("a,b\r\n,d\r\n", &[["a", "b"], ["", "d"]], 9),
+            ("\"a,b\",\"\"\r\n\"c\",d\n", &[["a,b", ""], ["c", "d"]], 16),
+            ("a\",b\"c\n", &[["a\"", "b\"c"]], 7),
+            ("a,b\nc,d", &[["a", "b"]], 4),
+            ("a,b\n\nc,d\n", &[["a", "b"]], 4),
+            ("a,b\nc\n", &[["a", "b"]], 4),
+            ("a,b\nc,d,e\n", &[["a", "b"]], 4),
+            ("a,b\n\"c\"\"\",d\n", &[["a", "b"]], 4),
+            ("a,b\n\"c\"x,d\n", &[["a", "b"]], 4),
+            ("a,b\n\"c\nd\",e\n", &[["a", "b"]], 4),
+            ("a,b\nc\rd,e\n", &[["a", "b"]], 4),
+            ("a,b\nc,\"d\n", &[["a", "b"]], 4),
+            ("a,b\r", &[], 0),
+            ("", &[], 0),
+        ] {
+            assert_eq!(split(text, NO_LIMITS), (rows(expected), bytes), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_line_of_a_single_column_is_left_to_the_scanner() {
+        let limits = RowLimits { columns: 1, ..NO_LIMITS };
+        for (text, count) in [("a\nb\n", 2), ("a\n\nb\n", 1), ("a\r\n\r\n", 1), ("a\n\"\"\n", 2)] {
+            assert_eq!(split(text, limits).0.len(), count, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn respects_the_limits_at_every_length() {
+        let row = "ä,1234\n";
+        let text = row.repeat(100);
+        for max_rows in [1, 2, 99] {
+            let (found, bytes) = split(&text, RowLimits { max_rows, ..NO_LIMITS });
+            assert_eq!((found.len(), bytes), (max_rows as usize, max_rows as usize * row.len()));
+        }
+        for max_bytes in 0..text.len() {
+            let (found, bytes) = split(&text, RowLimits { max_bytes, ..NO_LIMITS });
+            assert_eq!((found.len(), bytes), (max_bytes / row.len(), found.len() * row.len()));
+        }
+        let text = row.repeat(MAX_SPLIT_BYTES);
+        assert_eq!(split(&text, NO_LIMITS).0.len(), MAX_SPLIT_BYTES / row.len());
+    }
+
+    #[test]
+    fn finds_special_bytes_at_every_place() {
+        for place in 0..BLOCK_BYTES {
+            for special in [b',', b'"', b'\n', b'\r'] {
+                let mut block = [b'x'; BLOCK_BYTES];
+                block[place] = special;
+                assert_eq!(special_bytes(&block, b','), 1 << place);
+            }
+        }
+        assert_eq!(special_bytes(&[b','; BLOCK_BYTES], b','), u64::MAX);
+        assert_eq!(special_bytes(&[b','; BLOCK_BYTES], b';'), 0);
+    }
 }

@@ -114,7 +114,7 @@ impl Evidence {
         self.chosen.is_none() && self.other_rows == CommonType::Text
     }
 
-    /// Whether all fields so far are numbers, except in the first row.
+    /// Whether every field below the first row is a number, and there is one.
     pub(crate) fn is_numeric(&self) -> bool {
         self.chosen.is_none() && matches!(self.other_rows, CommonType::Numbers { .. })
     }

@@ -205,7 +205,10 @@ fn new_checksum_hasher(input: &PutObjectInput, has_trailers: bool) -> ChecksumHa
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use s3s::dto::{Checksum as Checksums, StreamingBlob};
+    use tokio_util::io::ReaderStream;
 
     use super::*;
 
@@ -241,6 +244,35 @@ mod tests {
             assert_eq!(error.code().as_str(), "BadDigest", "{number}");
         }
         received(|_, _| (), false).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_md5_hash_in_a_header_is_verified() {
+        received(|input, _| input.content_md5 = Some("kAFQmDzST7DWlj99KOF/cg==".into()), true)
+            .await
+            .unwrap_err();
+        // The MD5 hash of `BODY`.
+        received(|input, _| input.content_md5 = Some("gQKZY2IKJEDiY+xQrTUwHw==".into()), true)
+            .await
+            .unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_long_body_is_written_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let bucket = Arc::new(Bucket::open(folder.path().to_owned()).unwrap());
+        let bytes: Vec<u8> = (0..=250).cycle().take(3 * WRITE_BYTES + 1).collect();
+        let parts = ReaderStream::with_capacity(Cursor::new(bytes.clone()), WRITE_BYTES / 2 + 1);
+        let mut input = PutObjectInput {
+            body: Some(StreamingBlob::wrap(parts)),
+            content_length: Some(i64::try_from(bytes.len()).unwrap()),
+            ..PutObjectInput::default()
+        };
+        let upload = Upload::receive(&bucket, &mut input, None).await.unwrap();
+        assert_eq!(upload.length, bytes.len() as u64);
+        let name = upload.into_data_name();
+        let stored = std::fs::read(folder.path().join("data").join(name)).unwrap();
+        assert!(stored == bytes);
     }
 
     #[test]

@@ -79,3 +79,34 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Rows that end with a carriage return are split one at a time.
+    #[test]
+    fn rows_are_the_same_whether_they_are_split_at_once_or_not(
+        rows in (1..5_usize).prop_flat_map(|columns| proptest::collection::vec(
+            proptest::collection::vec(
+                "|1|-2|12345678|-1234567\\.25|2\\.5|3\\.50|0\\.10|007|x|ä|TRUE|2012-01-0[1-9]|\"a,b\"|\"\"|\"a\"\"b\"",
+                columns,
+            ),
+            1..60,
+        )),
+        (line_end, ragged) in ("\n|\r\n", any::<bool>()),
+        (cells, sample_bytes) in (1..60_usize, proptest::option::of(0..300_u64)),
+    ) {
+        let block = BlockSize { rows: 20, cells };
+        let options = CsvOptions { block, sample_bytes, pads_short_rows: ragged, ..commas() };
+        let text_with = |line_end: &str| -> String {
+            let rows = rows.iter().enumerate();
+            let row = |(number, row): (usize, &Vec<String>)| match ragged && number % 7 == 6 {
+                true => format!("{},x{line_end}", row.join(",")),
+                false => format!("{}{line_end}", row.join(",")),
+            };
+            rows.map(row).collect()
+        };
+        let read = |text: &str| import(text.as_bytes(), &options).map_err(|error| error.to_string());
+        prop_assert_eq!(read(&text_with(&line_end)), read(&text_with("\r")));
+    }
+}
