@@ -262,6 +262,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn uniform_rows_are_added_after_the_first_row_and_up_to_the_limit() {
+        let mut records = Records::open(&b"a,b\n"[..], &CsvOptions::default()).unwrap();
+        let mut tally = Tally::new(&CsvOptions::default());
+        assert!(tally.limits_of_uniform_rows(9).is_none(), "no row has been added");
+        let record = records.next_record().unwrap().unwrap();
+        let row = tally.add_row(&record).unwrap();
+        assert!(tally.limits_of_uniform_rows(9).is_none(), "no nonempty field has been added");
+        tally.examine_field(row, record.nonempty_fields().next().unwrap()).unwrap();
+        for (rows, max_rows) in [(1, Some(MAX_ROWS - 1)), (MAX_ROWS - 1, Some(1)), (MAX_ROWS, None)]
+        {
+            tally.row_counter.rows = rows;
+            let limits = tally.limits_of_uniform_rows(9);
+            assert_eq!(limits.map(|limits| limits.max_rows), max_rows);
+            assert!(limits.is_none_or(|limits| limits.columns == 2 && limits.max_bytes == 9));
+        }
+    }
+
+    #[test]
     fn the_number_of_rows_is_bounded() {
         let mut records = Records::open(&b"a\n\n\nb\n"[..], &CsvOptions::default()).unwrap();
         let mut row_counter = RowCounter::new(false);
