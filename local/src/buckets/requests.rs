@@ -424,3 +424,31 @@ impl S3 for Requests {
         Ok(S3Response::new(DeleteObjectTaggingOutput::default()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::buckets::store::tests::store;
+
+    #[test]
+    fn long_parts_of_objects_are_not_read_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let bucket = Bucket::open(folder.path().to_owned()).unwrap();
+        let longest = usize::try_from(MAX_READ_BYTES).unwrap();
+        let bytes: Vec<u8> = (0..=250).cycle().take(longest + 1).collect();
+        store(&bucket, "longest", &bytes[..longest], 7, &[]);
+        store(&bucket, "longer", &bytes, 7, &[]);
+        let open = |key, range| OpenedObject::open(&bucket, key, range).unwrap().unwrap();
+        assert!(
+            matches!(open("longest", None).content, Content::Bytes(found) if found == bytes[..longest])
+        );
+        assert!(matches!(open("longer", None).content, Content::File(_)));
+        let part = RequestedRange::Int { first: 1, last: None };
+        assert!(
+            matches!(open("longer", Some(part)).content, Content::Bytes(found) if found == bytes[1..])
+        );
+        let after_end = RequestedRange::Int { first: MAX_READ_BYTES + 1, last: None };
+        assert!(open("longer", Some(after_end)).byte_range.is_err());
+        assert!(OpenedObject::open(&bucket, "missing", None).unwrap().is_none());
+    }
+}
