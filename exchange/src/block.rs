@@ -144,7 +144,8 @@ impl BlockBuilder {
         }
     }
 
-    /// Rows must be started from top to bottom.
+    /// Rows must be started from top to bottom. Before cells are added to columns, it suffices to start
+    /// the first of their rows.
     pub(crate) fn start_row(&mut self, row: u32) {
         self.first_row.get_or_insert(row);
         self.current_row = row;
@@ -156,12 +157,6 @@ impl BlockBuilder {
         self.cell_count >= self.size.cells
             || self.text_bytes >= MAX_BLOCK_TEXT_BYTES
             || (self.cell_count > 0 && next_row.saturating_sub(first_row) >= self.size.rows)
-    }
-
-    /// Starts consecutive rows at once.
-    pub(crate) fn start_rows(&mut self, first_row: u32, count: u32) {
-        self.start_row(first_row);
-        self.current_row = first_row + count.saturating_sub(1);
     }
 
     /// Returns how many rows from `next_row` on fit into the block, at least one, if each has at most
@@ -227,7 +222,7 @@ impl BlockBuilder {
     pub(crate) fn push_formula(&mut self, column: u32, formula: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(formula)?;
         let row = self.current_row;
-        if let Some(tile_column) = self.get_or_create_column(column) {
+        if let Some(tile_column) = get_or_create_column(&mut self.columns, column) {
             tile_column.formulas.push(row, formula);
         }
         Ok(())
@@ -237,7 +232,7 @@ impl BlockBuilder {
     pub(crate) fn push_template(&mut self, column: u32, encoded: &str) -> Result<(), RowTooLong> {
         self.add_text_bytes(encoded)?;
         let row = self.current_row;
-        if let Some(tile_column) = self.get_or_create_column(column) {
+        if let Some(tile_column) = get_or_create_column(&mut self.columns, column) {
             tile_column.templates.push(row, encoded);
         }
         Ok(())
@@ -265,21 +260,20 @@ impl BlockBuilder {
     /// Returns a column to which cells of the current rows can be added. The caller checks that no
     /// row has more than `MAX_IMPORT_ROW_BYTES`.
     pub(crate) fn column(&mut self, column: u32) -> Option<ColumnBuilder<'_>> {
-        self.get_or_create_column(column)?;
         let Self { columns, long_texts, cell_count, text_bytes, .. } = self;
-        let tile_column = columns.get_mut(usize::try_from(column).ok()?)?;
+        let tile_column = get_or_create_column(columns, column)?;
         Some(ColumnBuilder { tile_column, long_texts, cell_count, text_bytes })
     }
+}
 
-    /// Creates the column and all columns before it if they do not exist.
-    fn get_or_create_column(&mut self, column: u32) -> Option<&mut TileColumn> {
-        let index = usize::try_from(column).ok()?;
-        while self.columns.len() <= index {
-            let next_column = u32::try_from(self.columns.len()).ok()?;
-            self.columns.push(TileColumn::new(next_column));
-        }
-        self.columns.get_mut(index)
+/// Creates the column and all columns before it if they do not exist.
+fn get_or_create_column(columns: &mut Vec<TileColumn>, column: u32) -> Option<&mut TileColumn> {
+    let index = usize::try_from(column).ok()?;
+    while columns.len() <= index {
+        let next_column = u32::try_from(columns.len()).ok()?;
+        columns.push(TileColumn::new(next_column));
     }
+    columns.get_mut(index)
 }
 
 /// Adds cells to a column of a block, from top to bottom.

@@ -109,7 +109,7 @@ fn add_uniform_rows(
     builder: &mut BlockBuilder,
 ) -> bool {
     let first_row = tally.add_uniform_rows(rows);
-    builder.start_rows(first_row, rows.count);
+    builder.start_row(first_row);
     let mut has_evidence_changed = false;
     for (column, column_index) in (0_u32..).zip(0..rows.columns) {
         let typing = typings.get(column_index).unwrap_or(&ColumnTyping::TEXT);

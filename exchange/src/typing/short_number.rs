@@ -23,8 +23,7 @@ pub(crate) fn parse_short_number(first_bytes: [u8; WORD_BYTES], length: usize) -
     let digit_count = length - usize::from(has_point);
     let decimals = digit_count - integer_digits;
     let has_leading_zero = integer_digits > 1 && word & 0xff == u64::from(b'0');
-    let is_integer_blank = integer_digits == 0;
-    if is_integer_blank || has_leading_zero || (has_point && decimals == 0) {
+    if integer_digits == 0 || has_leading_zero || (has_point && decimals == 0) {
         return None;
     }
     let digits = align_digits(without_byte(word, integer_digits), digit_count);

@@ -282,6 +282,10 @@ impl S3 for Requests {
         reject_condition(input.if_match.as_ref())?;
         reject_condition(input.if_unmodified_since.as_ref())?;
         let bucket = Arc::clone(self.bucket(&input.bucket)?);
+        // An object that the client has need not be read.
+        if let Some(record) = bucket.record(&input.key) {
+            reject_unchanged(input.if_none_match.as_ref(), &record)?;
+        }
         let key = input.key.clone();
         let range = input.range;
         let opened = run_blocking(move || OpenedObject::open(&bucket, &key, range)).await?;
@@ -290,7 +294,6 @@ impl S3 for Requests {
             let object = RequestedObject { bucket: &input.bucket, key: &input.key, signer };
             return Err(self.missing_error(&object));
         };
-        reject_unchanged(input.if_none_match.as_ref(), &record)?;
         let byte_range = byte_range?;
         let body_length = byte_range.end.saturating_sub(byte_range.start);
         let (content_range, checksum_sha256) = match range {

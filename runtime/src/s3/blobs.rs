@@ -1,9 +1,9 @@
 //! Implements the [`Blobs`] port with S3.
 
 use async_trait::async_trait;
-use aws_sdk_s3::error::ProvideErrorMetadata as _;
+use aws_sdk_s3::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
-use aws_sdk_s3::operation::put_object::builders::PutObjectFluentBuilder;
+use aws_sdk_s3::operation::put_object::{PutObjectError, PutObjectOutput};
 use aws_sdk_s3::primitives::{ByteStream, SdkBody};
 use aws_sdk_s3::types::{ChecksumMode, Object};
 use cellar_base::limits::{MAX_BLOB_BYTES, MAX_LISTED_BLOBS};
@@ -21,9 +21,12 @@ use crate::outcome::port_error;
 const PRECONDITION_FAILED: &str = "PreconditionFailed";
 
 impl S3Blobs {
-    /// The payload need not be signed, because the signed headers contain its checksum. Otherwise it
-    /// would be hashed once more.
-    fn put_request(&self, blob: NewBlob) -> PutObjectFluentBuilder {
+    /// Sends the object, on the condition `if_none_match`, if there is one.
+    async fn send_put(
+        &self,
+        blob: NewBlob,
+        if_none_match: Option<String>,
+    ) -> Result<PutObjectOutput, SdkError<PutObjectError>> {
         let pending_tag =
             if blob.pending { Some(format!("{STATE_TAG}={STATE_PENDING}")) } else { None };
         self.client
@@ -34,7 +37,13 @@ impl S3Blobs {
             .set_content_type(blob.content_type)
             .set_content_encoding(blob.content_encoding)
             .set_tagging(pending_tag)
+            .set_if_none_match(if_none_match)
             .body(ByteStream::new(SdkBody::from(blob.bytes)))
+            .customize()
+            // The signed headers contain the checksum, so that the payload need not be hashed again.
+            .disable_payload_signing()
+            .send()
+            .await
     }
 
     fn check_and_count(&self, blob: &NewBlob) -> Result<(), PortError> {
@@ -94,15 +103,13 @@ fn to_listed_blob(object: &Object) -> Result<ListedBlob, PortError> {
 impl Blobs for S3Blobs {
     async fn put(&self, blob: NewBlob) -> Result<(), PortError> {
         self.check_and_count(&blob)?;
-        let put = self.put_request(blob).customize().disable_payload_signing();
-        put.send().await.map_err(|error| port_error(&error))?;
+        self.send_put(blob, None).await.map_err(|error| port_error(&error))?;
         Ok(())
     }
 
     async fn put_new(&self, blob: NewBlob) -> Result<PutNewOutcome, PortError> {
         self.check_and_count(&blob)?;
-        let put = self.put_request(blob).if_none_match(ANY_ETAG);
-        match put.customize().disable_payload_signing().send().await {
+        match self.send_put(blob, Some(ANY_ETAG.to_owned())).await {
             Ok(_) => Ok(PutNewOutcome::Stored),
             Err(error) if error.code() == Some(PRECONDITION_FAILED) => {
                 Ok(PutNewOutcome::AlreadyExists)

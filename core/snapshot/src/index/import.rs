@@ -48,9 +48,8 @@ pub fn pack_import_part(
     tiles: &[StripeTile],
 ) -> Result<Option<(usize, PackedObject)>, SnapshotError> {
     let mut packer = Packer::new(PackLimits::IMPORT);
-    let part = pack_first_part(tiles, &mut packer)?;
-    let object = packer.into_objects().pop();
-    Ok(part.and_then(|(tile_count, _)| Some((tile_count, object?))))
+    let tile_count = pack_first_part(tiles, &mut packer)?;
+    Ok(tile_count.zip(packer.into_objects().pop()))
 }
 
 /// Like [`pack_import`], but with the given limits, so that tests can build deep indexes from few

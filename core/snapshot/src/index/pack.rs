@@ -110,18 +110,19 @@ fn index_tiles(tiles: &[StripeTile]) -> Result<SpanMap<IndexedTile>, SnapshotErr
     Ok(tiles)
 }
 
-/// Packs the part of a tile index that contains the first `tiles`, if they fill a part. Returns their
-/// number and the part.
+/// Packs the part of a tile index that contains the first `tiles`, if they fill a part. Returns the
+/// number of tiles in it.
 pub(super) fn pack_first_part(
     tiles: &[StripeTile],
     packer: &mut Packer,
-) -> Result<Option<(usize, ChunkRef)>, SnapshotError> {
+) -> Result<Option<usize>, SnapshotError> {
     let mut groups = split_into_groups(index_tiles(tiles)?, packer).into_iter();
     let (Some(first_group), Some(_next_group)) = (groups.next(), groups.next()) else {
         return Ok(None);
     };
     let tile_count = first_group.len();
-    Ok(Some((tile_count, packer.pack_chunk(Kind::Tiles, &to_span_map(first_group)?)?)))
+    packer.pack_chunk(Kind::Tiles, &to_span_map(first_group)?)?;
+    Ok(Some(tile_count))
 }
 
 fn split_into_parts<T: Encode<()> + ReferencesChunks>(

@@ -145,10 +145,10 @@ impl Tile {
     /// Removes the cells from `row` on, and returns them.
     #[must_use]
     pub fn split_off(&mut self, row: u32) -> Self {
-        let lower_columns: Vec<TileColumn> =
-            self.columns.iter_mut().map(|column| column.split_off(row)).collect();
+        let lower_columns = self.columns.iter_mut().map(|column| column.split_off(row));
+        let columns = lower_columns.filter(|column| !column.is_empty()).collect();
         self.columns.retain(|column| !column.is_empty());
-        Self { columns: lower_columns.into_iter().filter(|column| !column.is_empty()).collect() }
+        Self { columns }
     }
 
     /// Moves all cells. They must be below and right of the new origin.
