@@ -6,7 +6,6 @@
 use std::io::Read;
 
 use cellar_base::limits::{MAX_IMPORT_ROW_BYTES, MAX_TEXT_BYTES};
-use memchr::{memchr, memchr3_iter};
 
 use super::delimiter::{self, detect_delimiter};
 use super::encoding::TextEncoding;
@@ -74,8 +73,8 @@ pub(super) struct Records<R> {
     is_input_at_end: bool,
     bytes_before_buffer: u64,
     line: u64,
-    /// Whether the last record ended with a line feed. If it did not, the reader does not search
-    /// for a line feed, because the file may not contain any.
+    /// Whether the last record ended with a line feed. If it did not, rows are not split at once,
+    /// because the file may not contain any line feed.
     uses_line_feeds: bool,
     fields: Vec<FieldSpan>,
     /// Fields of the last uniform rows.
@@ -171,9 +170,8 @@ impl<R: Read> Records<R> {
         let record_bytes = self.buffer.get(self.unread_start..record_end).unwrap_or_default();
         let record_text = std::str::from_utf8(record_bytes)
             .map_err(|error| self.utf8_error(record_bytes, error.valid_up_to()))?;
-        let line_feed_count = if bounds.is_plain { 1 } else { count_line_feeds(record_bytes) };
-        self.line = add_count(line, line_feed_count);
-        self.uses_line_feeds = bounds.is_plain || record_bytes.last() == Some(&b'\n');
+        self.line = add_count(line, count_line_feeds(record_bytes));
+        self.uses_line_feeds = record_bytes.last() == Some(&b'\n');
         self.unread_start = record_end;
         let text = if bounds.has_doubled_quotes {
             replace_doubled_quotes(record_text, &mut self.fields, &mut self.unquoted_text)
@@ -276,19 +274,14 @@ impl<R: Read> Records<R> {
     }
 
     fn find_record_in_buffer(&mut self) -> Result<RecordEnd, ReadError> {
-        let record_end = match self.split_next_plain_line() {
-            Some(bounds) => RecordEnd::Found(bounds),
-            None => {
-                self.fields.clear();
-                let scanner = Scanner {
-                    unread: self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default(),
-                    delimiter: self.syntax.delimiter,
-                    is_input_at_end: self.is_input_at_end,
-                    line: self.line,
-                };
-                scanner.scan_record(&mut self.fields)?
-            }
+        self.fields.clear();
+        let scanner = Scanner {
+            unread: self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default(),
+            delimiter: self.syntax.delimiter,
+            is_input_at_end: self.is_input_at_end,
+            line: self.line,
         };
+        let record_end = scanner.scan_record(&mut self.fields)?;
         if has_too_many_fields(&self.fields) {
             return Err(ReadError::TooManyColumns { line: self.line });
         }
@@ -299,53 +292,6 @@ impl<R: Read> Records<R> {
         }
         Ok(record_end)
     }
-
-    /// Returns `None` if the line may contain quoted fields, which require the [`Scanner`].
-    fn split_next_plain_line(&mut self) -> Option<RecordBounds> {
-        self.fields.clear();
-        if !self.uses_line_feeds {
-            return None;
-        }
-        let unread = self.buffer.get(self.unread_start..self.unread_end).unwrap_or_default();
-        let line_length = memchr(b'\n', unread)?;
-        let line = unread.get(..line_length).unwrap_or_default();
-        if split_plain_line(line, self.syntax.delimiter, &mut self.fields) == LineForm::NeedsScanner
-        {
-            return None;
-        }
-        let length = line_length + 1;
-        Some(RecordBounds { length, is_plain: true, has_doubled_quotes: false })
-    }
-}
-
-/// Splits a line into fields, unless it may contain quoted fields, which require the [`Scanner`].
-fn split_plain_line(line: &[u8], delimiter: u8, fields: &mut Vec<FieldSpan>) -> LineForm {
-    let line_text = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut field_start = 0;
-    for offset in memchr3_iter(delimiter, b'"', b'\r', line_text) {
-        match line_text.get(offset) {
-            Some(byte) if *byte == delimiter => {
-                fields.push(FieldSpan { start: field_start, end: offset });
-                field_start = offset + 1;
-            }
-            // A quote in the middle of a field is an ordinary character.
-            Some(b'"') if offset != field_start => {}
-            _ => return LineForm::NeedsScanner,
-        }
-        // The caller rejects a record with too many fields, so ignore the rest of the line.
-        if has_too_many_fields(fields) {
-            return LineForm::Plain;
-        }
-    }
-    fields.push(FieldSpan { start: field_start, end: line_text.len() });
-    LineForm::Plain
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineForm {
-    Plain,
-    /// The line contains a quoted field or an inner carriage return.
-    NeedsScanner,
 }
 
 fn check_field_lengths(fields: &[FieldSpan], line: u64) -> Result<(), ReadError> {

@@ -22,8 +22,6 @@ pub(super) enum RecordEnd {
 pub(super) struct RecordBounds {
     /// Number of bytes in the record, including its line ending.
     pub(super) length: usize,
-    /// Whether the record is a single line without quoted fields.
-    pub(super) is_plain: bool,
     pub(super) has_doubled_quotes: bool,
 }
 
@@ -65,7 +63,7 @@ impl Scanner<'_> {
             // The caller rejects a record with too many fields, so ignore the rest of the record.
             if field.is_last || has_too_many_fields(fields) {
                 let length = field.next_start;
-                let bounds = RecordBounds { length, is_plain: false, has_doubled_quotes };
+                let bounds = RecordBounds { length, has_doubled_quotes };
                 return Ok(RecordEnd::Found(bounds));
             }
             field_start = field.next_start;
