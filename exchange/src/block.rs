@@ -12,7 +12,7 @@ use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
-const DEFAULT_BLOCK_ROWS: u32 = 1 << 16;
+const DEFAULT_BLOCK_ROWS: u32 = 1 << 17;
 const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 
 /// A block of consecutive rows of a sheet.
@@ -142,6 +142,10 @@ impl BlockBuilder {
             text_bytes: 0,
             text_bytes_before_row: 0,
         }
+    }
+
+    pub(crate) fn set_block_cells(&mut self, cells: usize) {
+        self.size.cells = cells;
     }
 
     /// Rows must be started from top to bottom. Before cells are added to columns, it suffices to start

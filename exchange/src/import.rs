@@ -16,6 +16,9 @@ pub trait Import {
     /// `None`.
     fn next_step(&mut self) -> Result<Option<ImportStep>, ReadError>;
 
+    /// Sets the number of cells after which the next blocks end.
+    fn set_block_cells(&mut self, cells: usize);
+
     fn progress(&self) -> ImportProgress;
 }
 

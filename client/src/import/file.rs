@@ -190,6 +190,14 @@ impl SheetReader {
         Ok(())
     }
 
+    /// Sets the number of cells after which the next blocks end.
+    pub(super) fn set_block_cells(&mut self, cells: usize) {
+        match &mut self.format {
+            FormatReader::Csv(csv) => csv.set_block_cells(cells),
+            FormatReader::Workbook(workbook) => workbook.set_block_cells(cells),
+        }
+    }
+
     pub(super) fn progress(&self) -> ImportProgress {
         match &self.format {
             FormatReader::Csv(csv) => csv.progress(),

@@ -37,6 +37,10 @@ impl<R: Read> CellReader<R> {
         Self { records, typings: tally.typings(), tally, builder: BlockBuilder::new(block) }
     }
 
+    pub(super) fn set_block_cells(&mut self, cells: usize) {
+        self.builder.set_block_cells(cells);
+    }
+
     pub(super) fn next_cells(&mut self) -> Result<NextCells, ReadError> {
         loop {
             if self.builder.is_full_before(self.tally.rows())

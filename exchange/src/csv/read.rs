@@ -159,6 +159,13 @@ impl<S: Source> Import for CsvImport<S> {
         }
     }
 
+    fn set_block_cells(&mut self, cells: usize) {
+        self.options.block.cells = cells;
+        if let Pass::SampledCells(reader) | Pass::FinalCells(reader) = &mut self.pass {
+            reader.set_block_cells(cells);
+        }
+    }
+
     /// The bytes of the sample do not count, because they are read again to create the cells.
     fn progress(&self) -> ImportProgress {
         let one_pass = self.file_bytes;

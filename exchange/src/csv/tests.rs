@@ -124,6 +124,24 @@ fn real_files_keep_every_text() {
 }
 
 #[test]
+fn the_size_of_the_next_blocks_can_be_changed() {
+    let file: String = (0..60).map(|row| format!("{row}\n")).collect();
+    for sample_bytes in [None, Some(20)] {
+        let options = CsvOptions { sample_bytes, ..CsvOptions::default() };
+        let mut import = CsvImport::open(file.as_bytes(), &options).unwrap();
+        let (mut next_sizes, mut blocks) = ([10, 25, 1, 100].into_iter(), Vec::new());
+        import.set_block_cells(next_sizes.next().unwrap());
+        while let Some(step) = import.next_step().unwrap() {
+            if let ImportStep::Block(block) = step {
+                blocks.push(block.tile.cell_count());
+                next_sizes.next().into_iter().for_each(|cells| import.set_block_cells(cells));
+            }
+        }
+        assert_eq!(blocks, [10, 25, 1, 24]);
+    }
+}
+
+#[test]
 fn columns_of_real_files_have_the_right_type() {
     let kinds = |name: &str, options: &CsvOptions| {
         let (survey, _, _) = import(data(name).as_slice(), options).unwrap();

@@ -256,6 +256,10 @@ where
         Ok(step)
     }
 
+    fn set_block_cells(&mut self, cells: usize) {
+        self.builder.set_block_cells(cells);
+    }
+
     fn progress(&self) -> ImportProgress {
         let total = self.archive.declared_bytes().max(self.file_bytes);
         let done = if self.is_done { total } else { self.archive.unpacked_bytes().min(total) };
@@ -270,8 +274,8 @@ mod tests {
     use super::*;
     use crate::{CellToWrite, Spill, XlsxWriter};
 
-    #[test]
-    fn cells_of_all_sheets_are_counted() {
+    /// Returns a workbook of two sheets with five cells each.
+    fn two_sheets() -> Vec<u8> {
         let mut writer = XlsxWriter::new(None).unwrap();
         let value = cellar_sheet::cell::Value::Number(1.0);
         for sheet in ["one", "two"] {
@@ -284,7 +288,27 @@ mod tests {
         }
         let mut target = Cursor::new(Vec::new());
         writer.finish(&mut target).unwrap();
-        let bytes = target.into_inner();
+        target.into_inner()
+    }
+
+    #[test]
+    fn the_size_of_the_next_blocks_can_be_changed() {
+        let bytes = two_sheets();
+        let mut import = WorkbookImport::open(bytes.as_slice(), BlockSize::default()).unwrap();
+        let (mut next_sizes, mut blocks) = ([2, 1, 9, 3].into_iter(), Vec::new());
+        import.set_block_cells(next_sizes.next().unwrap());
+        while let Some(step) = import.next_step().unwrap() {
+            if let ImportStep::Block(block) = step {
+                blocks.push(block.tile.cell_count());
+                next_sizes.next().into_iter().for_each(|cells| import.set_block_cells(cells));
+            }
+        }
+        assert_eq!(blocks, [2, 1, 2, 3, 2]);
+    }
+
+    #[test]
+    fn cells_of_all_sheets_are_counted() {
+        let bytes = two_sheets();
         for (remaining_cells, enough) in [(10, true), (9, false)] {
             let mut import = WorkbookImport::open(bytes.as_slice(), BlockSize::default()).unwrap();
             assert_eq!(import.remaining_cells, MAX_WORKBOOK_CELLS);

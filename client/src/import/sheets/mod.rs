@@ -11,6 +11,7 @@
 mod index_parts;
 mod journal;
 mod names;
+mod parser;
 mod progress;
 mod read;
 mod requests;

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use cellar_exchange::{Block, ImportStep, LongBlockText, SheetStart};
 use cellar_formula::Template;
@@ -16,6 +15,7 @@ use cellar_snapshot::packed::{Bounds, PackedObject, pack};
 use cellar_snapshot::tile::Tile;
 
 use super::index_parts::IndexParts;
+use super::parser::{self, ParsedFile, ParserMessage};
 use super::progress::ProgressMonitor;
 use crate::import::file::{Findings, SheetReader};
 use crate::import::{ImportError, ReadOptions};
@@ -31,8 +31,6 @@ const MAX_REMEMBERED_HASHES: usize = 1 << 16;
 /// already uploaded may remain unused. A file that is not longer than this sample is examined
 /// completely before its cells are packed.
 const SAMPLE_BYTES: u64 = 4 * 1024 * 1024;
-
-const STEP_QUEUE_LENGTH: usize = 3;
 
 /// Maximum total length of the names of sheets in the formulas of a sheet. A file can contain any
 /// number of names that are no sheets.
@@ -100,38 +98,14 @@ pub(super) fn read_file(
 ) -> Result<Findings, ImportError> {
     let file = SheetReader::open(path, options, Some(SAMPLE_BYTES))?;
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(STEP_QUEUE_LENGTH);
-        let parser = scope.spawn(move || parse_file(file, progress, &sender));
-        let pack_result = SheetPacker::new(sink).pack_steps(&receiver, progress);
-        // Closing the channel stops the parser.
-        drop(receiver);
-        let findings = parser.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        let (parser, parsed_file) = parser::connect();
+        let parser_thread = scope.spawn(move || parser.parse(file, progress));
+        // Packing drops its end of the connection, so that the parser stops after an error.
+        let pack_result = SheetPacker::new(parsed_file, sink).pack_steps(progress);
+        let findings = parser_thread.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         pack_result?;
         Ok(findings)
     })
-}
-
-enum ParserMessage {
-    Step(ImportStep),
-    /// Not sent if reading fails.
-    EndOfFile,
-}
-
-fn parse_file(
-    mut file: SheetReader,
-    progress: &ProgressMonitor,
-    sender: &SyncSender<ParserMessage>,
-) -> Result<Findings, ImportError> {
-    loop {
-        let step = file.next_step()?;
-        progress.set_read(file.progress());
-        let is_end = step.is_none();
-        let message = step.map_or(ParserMessage::EndOfFile, ParserMessage::Step);
-        let is_receiver_dropped = sender.send(message).is_err();
-        if is_receiver_dropped || is_end {
-            return Ok(file.findings());
-        }
-    }
 }
 
 /// A sheet whose cells are being packed.
@@ -185,41 +159,35 @@ struct SheetPacker<'a, S> {
     /// Chunks without long texts, and chunks that were already passed to the sink, are not
     /// included.
     long_text_counts: RefCell<HashMap<ChunkHash, usize>>,
+    file: ParsedFile,
     sink: &'a mut S,
 }
 
 impl<'a, S: Sink> SheetPacker<'a, S> {
-    fn new(sink: &'a mut S) -> Self {
+    fn new(file: ParsedFile, sink: &'a mut S) -> Self {
         Self {
             sheet: None,
             sent_hashes: HashSet::new(),
             long_text_counts: RefCell::default(),
+            file,
             sink,
         }
     }
 
     /// Stops early if the sink is closed, or if the parser closes the channel because of an error.
-    fn pack_steps(
-        mut self,
-        receiver: &Receiver<ParserMessage>,
-        progress: &ProgressMonitor,
-    ) -> Result<(), ImportError> {
-        match self.pack_until_end(receiver, progress) {
+    fn pack_steps(mut self, progress: &ProgressMonitor) -> Result<(), ImportError> {
+        match self.pack_until_end(progress) {
             Ok(()) | Err(PackStop::SinkClosed) => Ok(()),
             Err(PackStop::Failed(error)) => Err(error),
         }
     }
 
-    fn pack_until_end(
-        &mut self,
-        receiver: &Receiver<ParserMessage>,
-        progress: &ProgressMonitor,
-    ) -> Result<(), PackStop> {
+    fn pack_until_end(&mut self, progress: &ProgressMonitor) -> Result<(), PackStop> {
         while !self.sink.is_closed() {
-            match receiver.recv() {
-                Ok(ParserMessage::Step(step)) => self.pack_step(step, progress)?,
-                Ok(ParserMessage::EndOfFile) => return self.finish_sheet(),
-                Err(_parser_failed) => return Ok(()),
+            match self.file.next_message() {
+                Some(ParserMessage::Step(step)) => self.pack_step(step, progress)?,
+                Some(ParserMessage::EndOfFile) => return self.finish_sheet(),
+                None => return Ok(()),
             }
         }
         Ok(())
@@ -249,6 +217,7 @@ impl<'a, S: Sink> SheetPacker<'a, S> {
         sheet.named_sheets.add_block(&block.tile);
         let encode = |tile: &Tile| encode_tile(tile, &self.long_text_counts);
         let chunks = sheet.writer.push(block.tile, &encode).map_err(row_too_large)?;
+        self.file.request_block(sheet.writer.next_block_cells());
         let index_parts = sheet.index_parts.pack_filled(&sheet.writer);
         for long_text in &block.long_texts {
             self.send_long_text_if_new(long_text)?;
@@ -421,13 +390,33 @@ mod tests {
         assert_eq!(one.packed.chunk.hash, ChunkHash::of(long.as_bytes()));
     }
 
+    /// Returns a file with enough pseudorandom numbers for several chunks.
+    fn random_numbers() -> String {
+        let number = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12;
+        (0..400_000).map(|row| format!("{}\n", number(row))).collect()
+    }
+
     #[test]
     fn stops_when_the_sink_is_closed() {
-        // Enough pseudorandom numbers for several chunks.
-        let number = |row: u64| row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12;
-        let text: String = (0..400_000).map(|row| format!("{}\n", number(row))).collect();
+        let text = random_numbers();
         let all = read_text(&text, None).0.objects.len();
         let (found, ..) = read_text(&text, Some(2));
         assert!(all > 3 && found.objects.len() == 2 && found.sheets.is_empty(), "{all}");
+    }
+
+    /// An interrupted import can then use the objects that it has already uploaded.
+    #[test]
+    fn a_file_is_packed_into_the_same_chunks_each_time() {
+        let text = random_numbers();
+        let pack = || {
+            let found = read_text(&text, None).0;
+            let hashes = found.objects.iter().map(|object| object.packed.chunk.hash);
+            hashes.collect::<Vec<_>>()
+        };
+        let first = pack();
+        assert!(first.len() > 3);
+        for _ in 0..3 {
+            assert_eq!(pack(), first);
+        }
     }
 }

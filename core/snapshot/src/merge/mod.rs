@@ -8,6 +8,7 @@ mod inputs;
 mod level_mapping;
 mod merge_machine;
 mod merge_window;
+mod pending_rows;
 mod pending_tile;
 mod placed_tile;
 mod sheet_merge;

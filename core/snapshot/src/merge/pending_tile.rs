@@ -1,6 +1,7 @@
 //! Merged cells that are not in a finished output tile yet.
 
 use super::merge_window::append_merged_window;
+use super::pending_rows::PendingRows;
 use super::placed_tile::PlacedTile;
 use super::window::{OlderLevels, Window};
 use crate::level::{StoredTile, StripeTile};
@@ -31,8 +32,7 @@ pub(super) struct PendingTile {
     /// number of formulas.
     sheet: Option<SheetId>,
     columns: Span,
-    tile: Tile,
-    cell_count: usize,
+    rows: PendingRows,
     /// Stored bytes per `DENSITY_CELLS` cells of the last encoded tile. Before the first tile, an
     /// estimate.
     density: u64,
@@ -85,16 +85,21 @@ pub struct RowTooLarge {
 impl PendingTile {
     pub(super) fn new(columns: Span, density: Option<u64>, sheet: Option<SheetId>) -> Self {
         let density = density.unwrap_or(INITIAL_DENSITY).max(1);
-        Self { sheet, columns, tile: Tile::default(), cell_count: 0, density }
+        Self { sheet, columns, rows: PendingRows::default(), density }
     }
 
     pub(super) fn density(&self) -> u64 {
         self.density
     }
 
-    pub(super) fn append(&mut self, tile: Tile) {
-        self.cell_count += tile.cell_count();
-        self.tile.append(tile);
+    /// Appends a block below all earlier cells.
+    pub(super) fn append(&mut self, block: Tile) {
+        self.rows.push(block, self.tile_cells());
+    }
+
+    /// Returns the number of cells of a tile of the target size.
+    pub(super) fn tile_cells(&self) -> usize {
+        self.cells_of_bytes(to_u64(TARGET_CHUNK_BYTES))
     }
 
     /// Appends the merged cells of a window below all earlier cells.
@@ -104,20 +109,19 @@ impl PendingTile {
         window: &Window,
         older_levels: OlderLevels,
     ) {
-        append_merged_window(&mut self.tile, tiles, window, older_levels);
-        self.cell_count = self.tile.cell_count();
+        self.rows.add_below(|cells| append_merged_window(cells, tiles, window, older_levels));
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.cell_count == 0
+        self.rows.is_empty()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.tile.memory_bytes()
+        self.rows.memory_bytes()
     }
 
     pub(super) fn expected_bytes(&self) -> u64 {
-        self.bytes_of_cells(self.cell_count)
+        self.bytes_of_cells(self.rows.cell_count())
     }
 
     fn bytes_of_cells(&self, cell_count: usize) -> u64 {
@@ -139,7 +143,7 @@ impl PendingTile {
 
     fn size(&self) -> PendingSize {
         PendingSize {
-            cell_count: self.cell_count,
+            cell_count: self.rows.cell_count(),
             memory_bytes: self.memory_bytes(),
             target_bytes: self.target_bytes(),
         }
@@ -147,7 +151,7 @@ impl PendingTile {
 
     /// The first tile of a sheet is smaller, so that readers can display the first screen sooner.
     fn target_bytes(&self) -> u64 {
-        let is_first_tile = self.columns.first == 0 && self.tile.first_row() == Some(0);
+        let is_first_tile = self.columns.first == 0 && self.rows.first_row() == Some(0);
         to_u64(if is_first_tile { FIRST_TILE_BYTES } else { TARGET_CHUNK_BYTES })
     }
 
@@ -157,7 +161,7 @@ impl PendingTile {
         &mut self,
         encode_tile: TileEncoder<'_>,
     ) -> Result<Option<FinishedTile>, RowTooLarge> {
-        let Some(first_row) = self.tile.first_row() else { return Ok(None) };
+        let Some(first_row) = self.rows.first_row() else { return Ok(None) };
         let pending = self.size();
         let cells = self.next_tile_cells(pending);
         let mut encoded_rows = self.encode_top_rows(first_row, cells, encode_tile)?;
@@ -189,11 +193,10 @@ impl PendingTile {
     ) -> Result<EncodedRows, RowTooLarge> {
         let mut cell_limit = max_cells;
         loop {
-            let end_row = self.find_end_row(first_row, cell_limit);
-            let rows = first_row..end_row;
-            let mut tile = self.take_rows_before(end_row, first_row);
-            let cell_count = tile.cell_count();
-            let is_single_row = rows.len() <= 1;
+            let mut tile = self.rows.take_top_rows(cell_limit);
+            let (end_row, cell_count) = (tile.end(), tile.cell_count());
+            tile.move_up_and_left(first_row, self.columns.first);
+            let is_single_row = end_row - first_row <= 1;
             let mut object = encode_within_limit(&tile, encode_tile);
             if object.is_none() && is_single_row && self.columns.count <= MIN_STRIPE_COLUMNS {
                 tile = without_long_formulas(tile);
@@ -217,8 +220,12 @@ impl PendingTile {
         if !self.fills_tiles(pending) {
             return pending.cell_count;
         }
-        let target_cells = pending.target_bytes * DENSITY_CELLS / self.density;
-        usize::try_from(target_cells).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
+        self.cells_of_bytes(pending.target_bytes)
+    }
+
+    fn cells_of_bytes(&self, stored_bytes: u64) -> usize {
+        let cell_count = stored_bytes * DENSITY_CELLS / self.density;
+        usize::try_from(cell_count).unwrap_or(usize::MAX).clamp(1, MAX_TILE_CELLS)
     }
 
     fn update_density(&mut self, stored_bytes: usize, cell_count: usize) {
@@ -226,39 +233,9 @@ impl PendingTile {
         self.density = density.max(1);
     }
 
-    /// Returns the exclusive end row of a tile that starts at `first_row`. The tile has at least
-    /// one row and does not end with an empty row. Unless it has a single row, it has at most
-    /// `max_cells` cells.
-    fn find_end_row(&self, first_row: u32, max_cells: usize) -> u32 {
-        // Binary search for the maximum end row with at most `max_cells` cells above it.
-        let mut lowest_end = first_row + 1;
-        let mut highest_end = self.tile.end();
-        while lowest_end < highest_end {
-            let middle = lowest_end + (highest_end - lowest_end).div_ceil(2);
-            if self.tile.cell_count_above(middle) <= max_cells {
-                lowest_end = middle;
-            } else {
-                highest_end = middle - 1;
-            }
-        }
-        self.tile.end_above(lowest_end)
-    }
-
-    /// Moves the rows into a tile whose rows are relative to `first_row`.
-    fn take_rows_before(&mut self, end_row: u32, first_row: u32) -> Tile {
-        let later_cells = self.tile.split_off(end_row);
-        let mut tile = std::mem::replace(&mut self.tile, later_cells);
-        self.cell_count = self.tile.cell_count();
-        tile.move_up_and_left(first_row, self.columns.first);
-        tile
-    }
-
-    /// Undoes [`PendingTile::take_rows_before`].
     fn put_back(&mut self, mut tile: Tile, first_row: u32) {
         tile.move_down_and_right(first_row, self.columns.first);
-        tile.append(std::mem::take(&mut self.tile));
-        self.tile = tile;
-        self.cell_count = self.tile.cell_count();
+        self.rows.put_back(tile);
     }
 }
 

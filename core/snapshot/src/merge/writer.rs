@@ -8,9 +8,16 @@ use crate::level::{Stripe, StripeTile};
 use crate::packed::PackedObject;
 use crate::saturate::to_u64;
 use crate::tile::Tile;
-use cellar_base::limits::{MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
+use cellar_base::limits::{MAX_TILE_CELLS, MAX_WRITER_BYTES, MIN_STRIPE_COLUMNS};
 use cellar_sheet::metadata::Extent;
 use cellar_sheet::operation::Span;
+
+/// Number of cells of the blocks that are read before the size of a tile is known.
+const FIRST_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
+
+/// A tile with more cells, which take less than a byte each, is joined from several blocks. This
+/// limits the memory of an import.
+const MAX_BLOCK_CELLS: usize = MAX_TILE_CELLS / 2;
 
 /// Tile writer of one sheet. Uses at most `MAX_WRITER_BYTES` of memory, not including the current
 /// block.
@@ -77,6 +84,14 @@ impl SheetWriter {
                 self.stripes.entry(stripe_index).or_insert_with(|| StripeWriter::new(stripe_index));
             stripe.pending.append(stripe_cells);
         }
+    }
+
+    /// Returns the number of cells after which the next block should end. Such a block becomes a tile
+    /// without a copy of its cells.
+    #[must_use]
+    pub fn next_block_cells(&self) -> usize {
+        let tile_cells = self.stripes.values().map(|stripe| stripe.pending.tile_cells());
+        tile_cells.reduce(usize::saturating_add).unwrap_or(FIRST_BLOCK_CELLS).min(MAX_BLOCK_CELLS)
     }
 
     /// Returns the tiles that have been written, by the first column of their stripe.
@@ -210,6 +225,33 @@ mod tests {
             }
             assert!(tiles().all(|tile| matches!(tile.stored, StoredTile::Chunk(_))));
         }
+    }
+
+    #[test]
+    fn the_next_block_becomes_a_tile() {
+        for (columns, bytes_per_cell) in [(3, 5), (256, 3)] {
+            let encode = |tile: &Tile| {
+                let stored = vec![0; tile.cell_count() * bytes_per_cell];
+                let chunk = ChunkRef { hash: ChunkHash([0; 32]), bytes: 0 };
+                Some(PackedObject { chunk, stored })
+            };
+            let (mut writer, mut row) = (SheetWriter::default(), 0);
+            assert_eq!(writer.next_block_cells(), FIRST_BLOCK_CELLS);
+            for pushed in 0..12 {
+                let rows = u32::try_from(writer.next_block_cells()).unwrap() / columns;
+                let chunks = writer.push(block(row..row + rows, columns), &encode).unwrap();
+                row += rows;
+                let stripes = usize::try_from(columns.div_ceil(MIN_STRIPE_COLUMNS)).unwrap();
+                assert!(pushed < 6 || chunks.len() == stripes, "{}", chunks.len());
+            }
+        }
+        let encode = |_: &Tile| {
+            let chunk = ChunkRef { hash: ChunkHash([0; 32]), bytes: 1 };
+            Some(PackedObject { chunk, stored: vec![0] })
+        };
+        let mut writer = SheetWriter::default();
+        writer.push(block(0..300_000, 1), &encode).unwrap();
+        assert_eq!(writer.next_block_cells(), MAX_BLOCK_CELLS);
     }
 
     #[test]
