@@ -78,15 +78,15 @@ fn head_of_list(transform: Transform, layout: Layout, leading_integers: &[i64]) 
     bytes
 }
 
-/// Returns what `to_value` makes of each integer. The caller must have checked `count`, because memory
+/// Returns what `to_values` makes of the integers. The caller must have checked `count`, because memory
 /// is reserved for all integers.
 pub(super) fn map_integers<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
-    to_value: impl Fn(i64) -> T,
+    to_values: impl FnOnce(&[i64]) -> Vec<T>,
 ) -> Result<Vec<T>, UnreadableChunk> {
     let out_of_range = UnreadableChunk::Malformed("an integer is out of range");
-    map_between(reader, count, (-MAX_INTEGER, MAX_INTEGER), out_of_range, to_value)
+    map_between(reader, count, (-MAX_INTEGER, MAX_INTEGER), out_of_range, to_values)
 }
 
 /// `range` must contain 0.
@@ -95,7 +95,7 @@ fn map_between<T>(
     count: usize,
     (min, max): (i64, i64),
     out_of_range: UnreadableChunk,
-    to_value: impl Fn(i64) -> T,
+    to_values: impl FnOnce(&[i64]) -> Vec<T>,
 ) -> Result<Vec<T>, UnreadableChunk> {
     let mut integers = reader.take_integers();
     integers.reserve(count);
@@ -107,7 +107,7 @@ fn map_between<T>(
     if !are_between(&integers, min, max) {
         return Err(out_of_range);
     }
-    let values = integers.iter().map(|integer| to_value(*integer)).collect();
+    let values = to_values(&integers);
     reader.reuse_integers(integers);
     Ok(values)
 }
@@ -162,7 +162,7 @@ pub(super) fn read_unsigned_integers(
     map_unsigned_integers(reader, count, max, |integer| integer)
 }
 
-/// Like [`map_integers`], for integers from 0 to `max`.
+/// Returns what `to_value` makes of each integer, which must be from 0 to `max`.
 pub(super) fn map_unsigned_integers<T>(
     reader: &mut ChunkReader<'_>,
     count: usize,
@@ -171,9 +171,10 @@ pub(super) fn map_unsigned_integers<T>(
 ) -> Result<Vec<T>, UnreadableChunk> {
     const LOW_BITS: i64 = u32::MAX as i64;
     let out_of_range = UnreadableChunk::Malformed("a count or code is out of range");
-    map_between(reader, count, (0, i64::from(max)), out_of_range, |integer| {
-        // The integer fits. The mask spares the check of each.
-        to_value(u32::try_from(integer & LOW_BITS).unwrap_or(max))
+    map_between(reader, count, (0, i64::from(max)), out_of_range, |integers| {
+        // The integers fit. The mask spares the check of each.
+        let low_bits = |integer: &i64| u32::try_from(integer & LOW_BITS).unwrap_or(max);
+        integers.iter().map(|integer| to_value(low_bits(integer))).collect()
     })
 }
 
@@ -187,7 +188,7 @@ mod tests {
         let mut bytes = Vec::new();
         write_integers(&mut bytes, values);
         let mut reader = ChunkReader::new(&bytes);
-        assert_eq!(map_integers(&mut reader, values.len(), |value| value).unwrap(), values);
+        assert_eq!(map_integers(&mut reader, values.len(), <[_]>::to_vec).unwrap(), values);
         assert_eq!(reader.unread_byte_count(), 0);
         bytes.len()
     }
@@ -209,7 +210,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..60),
             count in 0..5_000_usize,
         ) {
-            if let Ok(values) = map_integers(&mut ChunkReader::new(&bytes), count, |value| value) {
+            if let Ok(values) = map_integers(&mut ChunkReader::new(&bytes), count, <[_]>::to_vec) {
                 prop_assert_eq!(values.len(), count);
             }
         }
@@ -224,7 +225,7 @@ mod tests {
             let bytes = encode_with_transform(&alternating, transform).bytes;
             let mut reader = ChunkReader::new(&bytes);
             assert_eq!(
-                map_integers(&mut reader, alternating.len(), |value| value).unwrap(),
+                map_integers(&mut reader, alternating.len(), <[_]>::to_vec).unwrap(),
                 alternating
             );
         }
@@ -246,7 +247,7 @@ mod tests {
             (i64::MAX, false),
             (i64::MIN, false),
         ] {
-            let read = map_integers(&mut ChunkReader::new(&written(value)), 1, |value| value);
+            let read = map_integers(&mut ChunkReader::new(&written(value)), 1, <[_]>::to_vec);
             assert_eq!(read.is_ok(), is_in_range, "{value}");
         }
         for (value, max, expected) in [

@@ -19,6 +19,8 @@ const SAMPLE_LENGTH: usize = 64;
 /// smaller.
 const NUMBERS_PER_EXCEPTION: usize = 8;
 const NUMBER_BYTES: usize = 8;
+/// Numbers that are divided together.
+const DIVIDED_NUMBERS: usize = 64;
 
 const TOO_MANY_DECIMALS: UnreadableChunk =
     UnreadableChunk::Malformed("numbers have too many decimals");
@@ -152,11 +154,30 @@ pub(super) fn read_decimals<T>(
     to_value: impl Fn(f64) -> T,
 ) -> Result<Vec<T>, UnreadableChunk> {
     let scale = *SCALES.get(usize::from(decimals)).ok_or(TOO_MANY_DECIMALS)?;
-    if decimals == 0 {
-        // Divisions take most of the time.
-        return integers::map_integers(reader, count, |integer| to_value(exact_number(integer)));
+    integers::map_integers(reader, count, |integers| {
+        if decimals == 0 {
+            // Divisions take most of the time.
+            return integers.iter().map(|integer| to_value(exact_number(*integer))).collect();
+        }
+        let mut values = Vec::with_capacity(count);
+        let mut quotients = [0.0; DIVIDED_NUMBERS];
+        for block in integers.chunks(DIVIDED_NUMBERS) {
+            divide(block, scale, &mut quotients);
+            values.extend(quotients.iter().take(block.len()).map(|quotient| to_value(*quotient)));
+        }
+        values
+    })
+}
+
+/// Divides at most [`DIVIDED_NUMBERS`] integers. The loops are separate, so that processors divide
+/// several numbers at once.
+fn divide(integers: &[i64], scale: f64, quotients: &mut [f64; DIVIDED_NUMBERS]) {
+    for (quotient, integer) in quotients.iter_mut().zip(integers) {
+        *quotient = exact_number(*integer);
     }
-    integers::map_integers(reader, count, |integer| to_value(to_number(integer, scale)))
+    for quotient in quotients {
+        *quotient /= scale;
+    }
 }
 
 pub(super) fn read_decimals_with_exceptions<T>(

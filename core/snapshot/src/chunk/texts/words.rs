@@ -86,12 +86,12 @@ pub(super) fn read_words(
     let total_words = check_total_word_count(&word_counts)?;
     let total_spaces = total_words.saturating_sub(text_count);
     reader.charge_expanded_text(total_spaces)?;
-    let max_code = saturate_u32(distinct_words.spans.len() - 1);
+    let max_code = saturate_u32(distinct_words.spaced_spans.len() - 1);
     let codes = integers::read_unsigned_integers(reader, total_words, max_code)?;
-    let word_lengths = codes.iter().map(|code| to_usize(distinct_words.span(*code).len));
-    let total_word_bytes = word_lengths.fold(0, usize::saturating_add);
-    reader.charge_expanded_text(total_word_bytes)?;
-    let mut joined = JoinedWords::with_room_for(total_word_bytes + total_words);
+    let spaced_lengths = codes.iter().map(|code| to_usize(distinct_words.spaced_span(*code).len));
+    let total_spaced_bytes = spaced_lengths.fold(0, usize::saturating_add);
+    reader.charge_expanded_text(total_spaced_bytes.saturating_sub(total_words))?;
+    let mut joined = JoinedWords::with_room_for(total_spaced_bytes);
     let text_lengths =
         joined.push_all(&codes, &word_counts, &distinct_words, saturate_u32(max_text_bytes))?;
     push_texts(texts, joined.into_bytes(), &text_lengths)
@@ -103,15 +103,16 @@ fn check_total_word_count(word_counts: &[u32]) -> Result<usize, UnreadableChunk>
     if total_words > MAX_WORDS { Err(MALFORMED) } else { Ok(total_words) }
 }
 
-/// Words of at most this length are copied as a whole block, which is faster than a copy of a length
-/// that is unknown at compile time.
+/// Words and their space are copied as a whole block if they fit, which is faster than a copy of a
+/// length that is unknown at compile time.
 const BLOCK_BYTES: usize = 16;
 
 /// Decoded distinct words, at least one.
 struct DistinctWords {
-    /// The words, and a block after them.
+    /// The words, a space after each, and a block after all of them.
     padded_bytes: Vec<u8>,
-    spans: Vec<TextSpan>,
+    /// Each span contains the space after the word.
+    spaced_spans: Vec<TextSpan>,
 }
 
 impl DistinctWords {
@@ -122,13 +123,23 @@ impl DistinctWords {
         let mut texts = String::new();
         let outer = Some(TextEncoding::Words);
         let spans = read_nested_texts(reader, word_count, max_word_bytes, &mut texts, outer)?;
-        let mut padded_bytes = texts.into_bytes();
+        if spans.is_empty() {
+            return Err(MALFORMED);
+        }
+        let mut padded_bytes = Vec::with_capacity(texts.len() + spans.len() + BLOCK_BYTES);
+        let mut spaced_spans = Vec::with_capacity(spans.len());
+        for span in spans {
+            let start = saturate_u32(padded_bytes.len());
+            padded_bytes.extend_from_slice(span.of(&texts).as_bytes());
+            padded_bytes.push(b' ');
+            spaced_spans.push(TextSpan { start, len: saturate_u32(padded_bytes.len()) - start });
+        }
         padded_bytes.resize(padded_bytes.len() + BLOCK_BYTES, 0);
-        if spans.is_empty() { Err(MALFORMED) } else { Ok(Self { padded_bytes, spans }) }
+        Ok(Self { padded_bytes, spaced_spans })
     }
 
-    fn span(&self, code: u32) -> TextSpan {
-        self.spans.get(to_usize(code)).copied().unwrap_or_default()
+    fn spaced_span(&self, code: u32) -> TextSpan {
+        self.spaced_spans.get(to_usize(code)).copied().unwrap_or_default()
     }
 }
 
@@ -179,17 +190,16 @@ impl JoinedWords {
 
     /// Returns `None` if there is no room.
     fn push_with_space(&mut self, words: &DistinctWords, code: u32) -> Option<()> {
-        let span = words.span(code);
-        let word_bytes = to_usize(span.len);
+        let span = words.spaced_span(code);
+        let spaced_bytes = to_usize(span.len);
         let source = words.padded_bytes.get(to_usize(span.start)..)?;
         let target = self.padded_bytes.get_mut(self.used_bytes..)?;
-        if word_bytes <= BLOCK_BYTES {
+        if spaced_bytes <= BLOCK_BYTES {
             *target.first_chunk_mut::<BLOCK_BYTES>()? = *source.first_chunk()?;
         } else {
-            target.get_mut(..word_bytes)?.copy_from_slice(source.get(..word_bytes)?);
+            target.get_mut(..spaced_bytes)?.copy_from_slice(source.get(..spaced_bytes)?);
         }
-        *target.get_mut(word_bytes)? = b' ';
-        self.used_bytes += word_bytes + 1;
+        self.used_bytes += spaced_bytes;
         Some(())
     }
 }
