@@ -121,7 +121,7 @@ impl Delta {
         }
     }
 
-    fn cells_in(&self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
+    fn cells_in(&mut self, rows: &Spans, columns: &Spans) -> Vec<CellId> {
         if self.cells.is_empty() {
             return Vec::new();
         }
@@ -132,21 +132,21 @@ impl Delta {
         let mut cell_ids = Vec::new();
         for row_span in rows.iter() {
             for row_ids in self.rows.runs_in(row_span.first, row_span.end()) {
-                let cells_in_rows = self.cells_in_rows(row_ids);
+                let cells_in_rows = self.cells.ids_in_rows(row_ids.first_id..row_ids.id_end());
                 cell_ids.extend(cells_in_rows.filter(|(_, column_id)| is_in_columns(*column_id)));
             }
         }
         cell_ids
     }
 
-    fn cells_in_rows(&self, row_ids: IdRun) -> impl Iterator<Item = CellId> {
-        self.cells.ids_in_rows(row_ids.first_id..row_ids.id_end())
-    }
-
     fn remove_cells(&mut self, axis: Axis, deleted_lines: &[IdRun]) {
         let cell_ids: Vec<CellId> = match axis {
             Axis::Rows => {
-                deleted_lines.iter().flat_map(|row_ids| self.cells_in_rows(*row_ids)).collect()
+                let mut cell_ids = Vec::new();
+                for row_ids in deleted_lines {
+                    cell_ids.extend(self.cells.ids_in_rows(row_ids.first_id..row_ids.id_end()));
+                }
+                cell_ids
             }
             Axis::Columns => {
                 let deleted_columns = IndexLookup::of(deleted_lines.iter().copied());

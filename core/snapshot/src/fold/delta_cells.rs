@@ -1,7 +1,10 @@
-//! Changed cells of a sheet, sorted by their ids.
+//! Changed cells of a sheet by their ids.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
+
+use foldhash::HashMap;
 
 use super::line_moves::FoldedFormula;
 use crate::saturate::{saturate_u32, to_usize};
@@ -41,10 +44,11 @@ impl DeltaCell {
     }
 }
 
-/// The map contains places instead of cells, because insertions move its entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DeltaCells {
-    places: BTreeMap<CellId, u32>,
+    places: HashMap<CellId, u32>,
+    /// The ids in order, from the first time on that they are needed. Most folds only set cells.
+    sorted_ids: Option<BTreeSet<CellId>>,
     /// Changed cells, and unchanged ones at the free places.
     cells: Vec<DeltaCell>,
     free_places: Vec<u32>,
@@ -61,19 +65,22 @@ impl DeltaCells {
         self.places.is_empty()
     }
 
-    /// Iterates over the cells by row id, then by column id.
+    /// Iterates over the cells in an arbitrary order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (CellId, &DeltaCell)> {
         let places = self.places.iter();
         places.filter_map(|(cell_id, place)| Some((*cell_id, self.cells.get(to_usize(*place))?)))
     }
 
+    /// Iterates over the ids in an arbitrary order.
     pub(super) fn ids(&self) -> impl Iterator<Item = CellId> {
         self.places.keys().copied()
     }
 
-    pub(super) fn ids_in_rows(&self, row_ids: Range<u64>) -> impl Iterator<Item = CellId> {
-        let places = self.places.range((row_ids.start, 0)..(row_ids.end, 0));
-        places.map(|(cell_id, _)| *cell_id)
+    /// Returns the ids in order.
+    pub(super) fn ids_in_rows(&mut self, row_ids: Range<u64>) -> impl Iterator<Item = CellId> {
+        let Self { places, sorted_ids, .. } = self;
+        let sorted_ids = sorted_ids.get_or_insert_with(|| places.keys().copied().collect());
+        sorted_ids.range((row_ids.start, 0)..(row_ids.end, 0)).copied()
     }
 
     /// Returns all formulas.
@@ -85,20 +92,29 @@ impl DeltaCells {
     /// Calls `change` with the changes to a cell, which are empty if the cell is unchanged. Removes
     /// the cell if no changes remain afterwards.
     pub(super) fn change(&mut self, cell_id: CellId, change: impl FnOnce(&mut DeltaCell)) {
-        let Self { places, cells, free_places, memory_bytes } = self;
-        let place = *places.entry(cell_id).or_insert_with(|| {
-            free_places.pop().unwrap_or_else(|| {
-                cells.push(DeltaCell::default());
-                saturate_u32(cells.len() - 1)
-            })
-        });
-        let Some(cell) = cells.get_mut(to_usize(place)) else { return };
+        let place = match self.places.entry(cell_id) {
+            Entry::Occupied(occupied) => *occupied.get(),
+            Entry::Vacant(vacant) => {
+                self.sorted_ids.iter_mut().for_each(|sorted_ids| {
+                    sorted_ids.insert(cell_id);
+                });
+                let cells = &mut self.cells;
+                *vacant.insert(self.free_places.pop().unwrap_or_else(|| {
+                    cells.push(DeltaCell::default());
+                    saturate_u32(cells.len() - 1)
+                }))
+            }
+        };
+        let Some(cell) = self.cells.get_mut(to_usize(place)) else { return };
         let old_bytes = cell.memory_bytes();
         change(cell);
-        *memory_bytes = *memory_bytes - old_bytes + cell.memory_bytes();
+        self.memory_bytes = self.memory_bytes - old_bytes + cell.memory_bytes();
         if cell.is_unchanged() {
-            places.remove(&cell_id);
-            free_places.push(place);
+            self.places.remove(&cell_id);
+            self.sorted_ids.iter_mut().for_each(|sorted_ids| {
+                sorted_ids.remove(&cell_id);
+            });
+            self.free_places.push(place);
         }
     }
 }
@@ -116,7 +132,7 @@ mod tests {
         }
         let bytes = cells.memory_bytes();
         cells.change((7, 1), |cell| cell.value = None);
-        assert_eq!(cells.ids().collect::<Vec<_>>(), [(7, 0), (7, 2)]);
+        assert_eq!(cells.ids_in_rows(0..8).collect::<Vec<_>>(), [(7, 0), (7, 2)]);
         assert_eq!(cells.memory_bytes(), bytes / 3 * 2);
         cells.change((6, 9), |cell| assert_eq!(*cell, DeltaCell::default()));
         assert_eq!(cells.ids_in_rows(0..7).count(), 0);
@@ -124,5 +140,9 @@ mod tests {
         assert_eq!(cells.ids_in_rows(0..7).collect::<Vec<_>>(), [(6, 9)]);
         assert_eq!((cells.memory_bytes(), cells.cells.len()), (bytes, 3));
         assert!(cells.iter().all(|(_, cell)| cell.value.is_some()));
+        let ids: BTreeSet<CellId> = cells.ids().collect();
+        assert!(cells.ids_in_rows(0..9).eq(ids));
+        cells.change((7, 0), |cell| cell.value = None);
+        assert_eq!(cells.ids_in_rows(7..8).collect::<Vec<_>>(), [(7, 2)]);
     }
 }

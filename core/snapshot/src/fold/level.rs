@@ -88,10 +88,12 @@ impl FoldedLevel {
 
     fn build_tile(&mut self, delta: &Delta) -> Tile {
         let mut tile = Tile::default();
-        for (column, cells) in cells_by_column(delta) {
-            let mut tile_column = TileColumn::new(column);
-            for (row, cell) in cells {
-                self.push_cell(&mut tile_column, row, cell);
+        for cells in cells_by_column(delta).chunk_by(|cell, next| cell.column == next.column) {
+            let Some(first) = cells.first() else { continue };
+            let mut tile_column = TileColumn::new(first.column);
+            tile_column.values.reserve(cells.len(), 0);
+            for cell in cells {
+                self.push_cell(&mut tile_column, cell.row, cell.changes);
             }
             tile.columns.push(tile_column);
         }
@@ -134,22 +136,22 @@ impl FoldedLevel {
     }
 }
 
-/// Returns the changed cells whose row and column still exist, by column. The cells of a column are
-/// sorted by row. The coordinates are those after the last change.
-fn cells_by_column(delta: &Delta) -> BTreeMap<u32, Vec<(u32, &DeltaCell)>> {
+/// A changed cell at its place after the last change.
+struct PlacedCell<'a> {
+    column: u32,
+    row: u32,
+    changes: &'a DeltaCell,
+}
+
+/// Returns the changed cells whose row and column still exist, by column and then by row.
+fn cells_by_column(delta: &Delta) -> Vec<PlacedCell<'_>> {
     let row_lookup = delta.rows.index_lookup();
     let column_lookup = delta.columns.index_lookup();
-    let mut cells_by_column: BTreeMap<u32, Vec<(u32, &DeltaCell)>> = BTreeMap::new();
-    for ((row_id, column_id), cell) in delta.cells.iter() {
-        if let (Some(row), Some(column)) =
-            (row_lookup.index(row_id), column_lookup.index(column_id))
-        {
-            cells_by_column.entry(column).or_default().push((row, cell));
-        }
-    }
-    for cells in cells_by_column.values_mut() {
-        // Rows that were inserted during the fold have other ids than their neighbours.
-        cells.sort_unstable_by_key(|(row, _)| *row);
-    }
-    cells_by_column
+    let placed_cells = delta.cells.iter().filter_map(|((row_id, column_id), changes)| {
+        let (row, column) = (row_lookup.index(row_id)?, column_lookup.index(column_id)?);
+        Some(PlacedCell { column, row, changes })
+    });
+    let mut cells: Vec<PlacedCell<'_>> = placed_cells.collect();
+    cells.sort_unstable_by_key(|cell| u64::from(cell.column) << 32 | u64::from(cell.row));
+    cells
 }

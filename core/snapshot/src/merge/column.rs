@@ -158,17 +158,21 @@ fn merge_values_and_formulas(
     let mut layers = FormulaLayers { texts: formulas, templates };
     let mut source_columns = Vec::new();
     let mut cursors = Vec::new();
+    let (mut row_count, mut text_bytes) = (0, 0);
     for level_column in level_columns {
-        let source_rows = level_column.column.values.rows();
+        let source_values = &level_column.column.values;
+        let source_rows = source_values.rows();
         let cursor =
             RowCursor::new(source_rows, level_column.row_runs, &level_column.hidden_values);
         if !cursor.is_at_end() {
-            let row_count = count_rows_in_runs(source_rows, level_column.row_runs);
-            values.reserve(row_count, &level_column.column.values);
+            let level_rows = count_rows_in_runs(source_rows, level_column.row_runs);
+            row_count += level_rows;
+            text_bytes += source_values.expected_text_bytes(level_rows);
             source_columns.push(level_column);
             cursors.push(cursor);
         }
     }
+    values.reserve(row_count, text_bytes);
     visit_newest_rows(cursors, |row, layer, value_index| {
         if let Some(source_column) = source_columns.get(layer) {
             let cell = CellName { row, column: output_column };

@@ -180,7 +180,7 @@ impl TileColumn {
     #[must_use]
     pub fn with_same_capacity(&self) -> Self {
         let mut column = Self::new(self.index);
-        column.values.reserve(self.values.len(), &self.values);
+        column.values.reserve(self.values.len(), self.values.texts().len());
         column.formulas.reserve(&self.formulas);
         column.templates.reserve(&self.templates);
         column.formats.reserve(&self.formats);

@@ -160,14 +160,18 @@ impl ValueLayer {
         self.rows.partition_point(|layer_row| *layer_row < row)
     }
 
-    /// Reserves capacity for `value_count` values from `other`, assuming that their strings have
-    /// average length.
-    pub(crate) fn reserve(&mut self, value_count: usize, other: &Self) {
+    /// Reserves capacity for more values, and for their strings.
+    pub(crate) fn reserve(&mut self, value_count: usize, text_bytes: usize) {
         self.rows.reserve(value_count);
         self.values.reserve(value_count);
-        let expected_text_bytes =
-            other.texts.len().saturating_mul(value_count).checked_div(other.len());
-        self.texts.reserve(expected_text_bytes.unwrap_or(0));
+        self.texts.reserve(text_bytes);
+    }
+
+    /// Returns the total length of the strings of `value_count` values of the layer, assuming that they
+    /// have average length.
+    pub(crate) fn expected_text_bytes(&self, value_count: usize) -> usize {
+        let text_bytes = self.texts.len().saturating_mul(value_count);
+        text_bytes.checked_div(self.len()).unwrap_or(0)
     }
 
     /// Appends a layer whose rows are all below the rows of this layer. Skips rows that are not.
