@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use cellar_base::identity::LogId;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{FileError, STATE_FOLDER, StateFile, read_json, write_json};
+use crate::files::{FileError, FileLock, STATE_FOLDER, StateFile, read_json, write_json};
 use crate::owner;
 
 const FILE_NAME: &str = "profile.json";
+const LOCK_NAME: &str = "profile.lock";
 
 /// Contents of `.cellar/profile.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +103,13 @@ impl Profile {
         }
     }
 
+    /// Returns whether two profiles have the same URL or the same identity.
+    pub(crate) fn is_of_same_stack(&self, other: &Self) -> bool {
+        let identity = self.identity.as_deref().filter(|identity| !identity.is_empty());
+        let is_same_identity = identity.is_some() && identity == other.identity.as_deref();
+        is_same_identity || is_same_url(&self.url, &other.url)
+    }
+
     /// Finds the profile in `start_dir` or in the nearest parent directory that contains one. Also
     /// returns the directory in which it was found, which [`Profile::save`] requires.
     ///
@@ -179,6 +187,28 @@ impl Profile {
         write_json(&Self::path(dir), self)
     }
 
+    /// Calls `change` with the profile in `dir`, and writes and returns the profile that it returns, if
+    /// any. No other update runs in the meantime, so none is lost: `synth deploy` changes the URL and
+    /// the token, and `cellar` the current spreadsheet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Profile::read`] and [`Profile::save`], or [`FileError::Unwritable`] if
+    /// the profile cannot be locked.
+    pub fn update(
+        dir: &Path,
+        change: impl FnOnce(Option<Self>) -> Option<Self>,
+    ) -> Result<Option<Self>, FileError> {
+        let lock_path = dir.join(STATE_FOLDER).join(LOCK_NAME);
+        let lock = FileLock::acquire(&lock_path)?;
+        let updated = Self::read(dir).map(change).and_then(|profile| {
+            profile.iter().try_for_each(|profile| profile.save(dir))?;
+            Ok(profile)
+        });
+        lock.release_and_delete(&lock_path);
+        updated
+    }
+
     /// Returns the profile path in a directory.
     #[must_use]
     pub fn path(dir: &Path) -> PathBuf {
@@ -215,6 +245,30 @@ mod tests {
         nearer.save(&root.path().join("a/b")).unwrap();
         let (found_in, found) = Profile::find(&deep).unwrap().unwrap();
         assert_eq!((found_in, found), (root.path().join("a/b"), nearer));
+    }
+
+    #[test]
+    fn no_update_is_lost() {
+        let root = tempfile::tempdir().unwrap();
+        let rename = |current: Option<Profile>| {
+            let profile = current.unwrap_or_else(|| Profile::new("http://h"));
+            let name = profile.spreadsheet_name.clone().unwrap_or_default() + "x";
+            Some(Profile { spreadsheet_name: Some(name), ..profile })
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        Profile::update(root.path(), rename).unwrap();
+                    }
+                });
+            }
+        });
+        let profile = Profile::read(root.path()).unwrap().unwrap();
+        assert_eq!(profile.spreadsheet_name.unwrap().len(), 100);
+        assert!(Profile::update(root.path(), |_| None).unwrap().is_none());
+        let lock_path = root.path().join(STATE_FOLDER).join(LOCK_NAME);
+        assert!(cfg!(not(unix)) || !lock_path.exists());
     }
 
     #[test]

@@ -316,10 +316,13 @@ impl Context {
         if profile.spreadsheet != Some(details.id) || is_known {
             return;
         }
-        let name = Some(details.name.clone());
-        let profile = Profile { spreadsheet_name: name, ..profile.clone() };
-        let _ = profile.save(&self.directory);
-        self.profile = Some(profile);
+        let renamed = Profile::update(&self.directory, |current| {
+            let current = current.filter(|current| current.spreadsheet == Some(details.id))?;
+            Some(Profile { spreadsheet_name: Some(details.name.clone()), ..current })
+        });
+        if let Ok(Some(profile)) = renamed {
+            self.profile = Some(profile);
+        }
     }
 
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
@@ -420,12 +423,16 @@ impl Context {
             ));
             return Ok(());
         }
-        let mut profile = self.matching_profile().cloned().unwrap_or_else(|| Profile::new(url));
-        profile.link = self.link_of(spreadsheet.id, profile.link.take());
-        profile.spreadsheet = Some(spreadsheet.id);
-        profile.spreadsheet_name.clone_from(&spreadsheet.name);
-        profile.save(&self.directory)?;
-        self.profile = Some(profile);
+        let known_profile = self.matching_profile().cloned().unwrap_or_else(|| Profile::new(url));
+        self.profile = Profile::update(&self.directory, |current| {
+            // A deployment may have changed the URL and the token since this command started.
+            let current = current.filter(|current| current.is_of_same_stack(&known_profile));
+            let mut profile = current.unwrap_or(known_profile);
+            profile.link = self.link_of(spreadsheet.id, profile.link.take());
+            profile.spreadsheet = Some(spreadsheet.id);
+            profile.spreadsheet_name.clone_from(&spreadsheet.name);
+            Some(profile)
+        })?;
         Ok(())
     }
 

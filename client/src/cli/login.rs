@@ -166,9 +166,8 @@ fn remove_link(url: Option<&str>) -> Result<Option<String>, CliError> {
     if profile.link.is_none() || !is_named {
         return Ok(None);
     }
-    let stack = profile.url.clone();
-    Profile { link: None, ..profile }.save(&folder)?;
-    Ok(Some(stack))
+    Profile::update(&folder, |current| Some(Profile { link: None, ..current? }))?;
+    Ok(Some(profile.url))
 }
 
 #[cfg(test)]

@@ -83,26 +83,20 @@ pub(super) fn move_malformed_profile(project: &Project) -> Result<(), SynthError
     }
 }
 
-/// If a saved profile is for the same stack, keeps its selected spreadsheet.
+/// Saves the profile, and prints the summary of a deployment to this machine.
 pub(super) fn finish_local_deployment(
     project: &Project,
     summary: &LocalSummary<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
     let identity = project.local_state().identity()?;
-    let previous_profile = profile_of_same_stack(project, identity.as_deref())?;
-    let mut profile = Profile {
+    let profile = Profile {
         stack: Some(format!("{} (local)", project.config.stack)),
         identity,
         token: Some(summary.token.text.clone()),
         ..Profile::new(summary.url)
     };
-    if let Some(previous_profile) = previous_profile {
-        profile.link = previous_profile.link;
-        profile.spreadsheet = previous_profile.spreadsheet;
-        profile.spreadsheet_name = previous_profile.spreadsheet_name;
-    }
-    profile.save(&project.folder)?;
+    let has_spreadsheet = save_profile(project, profile)?;
     let view = LocalView {
         stack: &project.config.stack,
         link: page_link(summary.url, &summary.token.text),
@@ -112,32 +106,26 @@ pub(super) fn finish_local_deployment(
         profile: Profile::path(&project.folder).display().to_string(),
         state: project.local_state().path().display().to_string(),
         example: example_file(),
-        has_spreadsheet: profile.spreadsheet.is_some(),
+        has_spreadsheet,
         detached: summary.is_detached,
         already: summary.was_running,
     };
     print_summary(LOCAL_TEMPLATE, &view, output)
 }
 
-/// If a saved profile is for the same stack, keeps its token and its selected spreadsheet.
+/// Saves the profile, and prints the summary of a deployment to AWS.
 pub(super) fn finish_aws_deployment(
     project: &Project,
     summary: &AwsSummary<'_>,
     output: &Output,
 ) -> Result<(), SynthError> {
-    let mut profile = Profile {
+    let profile = Profile {
         stack: Some(project.config.stack.clone()),
         identity: Some(summary.stack_id.to_owned()),
         token: summary.token.map(|token| token.text.clone()),
         ..Profile::new(summary.url)
     };
-    if let Some(previous_profile) = profile_of_same_stack(project, Some(summary.stack_id))? {
-        profile.token = profile.token.or(previous_profile.token);
-        profile.link = previous_profile.link;
-        profile.spreadsheet = previous_profile.spreadsheet;
-        profile.spreadsheet_name = previous_profile.spreadsheet_name;
-    }
-    profile.save(&project.folder)?;
+    let has_spreadsheet = save_profile(project, profile)?;
     let view = AwsView {
         stack: &project.config.stack,
         stack_id: summary.stack_id,
@@ -148,7 +136,7 @@ pub(super) fn finish_aws_deployment(
         token_expires: summary.token.map(|token| format_utc(token.expires_s)),
         profile: Profile::path(&project.folder).display().to_string(),
         example: example_file(),
-        has_spreadsheet: profile.spreadsheet.is_some(),
+        has_spreadsheet,
     };
     print_summary(AWS_TEMPLATE, &view, output)
 }
@@ -159,12 +147,19 @@ pub(super) fn page_link(url: &str, token: &str) -> String {
     format!("{}/#token={token}", url.trim_end_matches('/'))
 }
 
-fn profile_of_same_stack(
-    project: &Project,
-    identity: Option<&str>,
-) -> Result<Option<Profile>, SynthError> {
-    let profile = Profile::read(&project.folder)?;
-    Ok(profile.filter(|profile| profile.identity.as_deref() == identity))
+/// If the saved profile is for the same stack, keeps its selected spreadsheet, and its token if the new
+/// profile has none. Returns whether a spreadsheet is selected.
+fn save_profile(project: &Project, mut profile: Profile) -> Result<bool, SynthError> {
+    let saved = Profile::update(&project.folder, |previous| {
+        if let Some(previous) = previous.filter(|previous| previous.identity == profile.identity) {
+            profile.token = profile.token.or(previous.token);
+            profile.link = previous.link;
+            profile.spreadsheet = previous.spreadsheet;
+            profile.spreadsheet_name = previous.spreadsheet_name;
+        }
+        Some(profile)
+    })?;
+    Ok(saved.is_some_and(|profile| profile.spreadsheet.is_some()))
 }
 
 fn example_file() -> &'static str {

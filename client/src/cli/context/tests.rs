@@ -124,6 +124,25 @@ fn token_and_spreadsheet_of_the_profile_are_used_only_for_its_url() {
 }
 
 #[test]
+fn select_keeps_what_a_deployment_saved_meanwhile() {
+    let deployed = Profile {
+        token: Some("new-token".to_owned()),
+        url: "http://127.0.0.1:9090".to_owned(),
+        ..profile()
+    };
+    let (folder, mut context) = context(global(None, None, None), Some(&profile()));
+    deployed.save(folder.path()).unwrap();
+    context.select(&named(id(4)), &Output::new(true)).unwrap();
+    let expected = Profile { spreadsheet: Some(id(4)), ..deployed.clone() };
+    let saved = Profile::read(folder.path()).unwrap().unwrap();
+    assert_eq!(Profile { spreadsheet_name: expected.spreadsheet_name.clone(), ..saved }, expected);
+    for identity in [None, Some(String::new()), Some("another".to_owned())] {
+        let of_other_stack = Profile { identity, ..deployed.clone() };
+        assert!(!of_other_stack.is_of_same_stack(&profile()));
+    }
+}
+
+#[test]
 fn select_keeps_the_profile_and_never_stores_a_passed_token() {
     let given = global(Some("http://127.0.0.1:8080"), Some("given"), None);
     let (folder, mut known) = context(given, Some(&profile()));
