@@ -95,9 +95,9 @@ impl DeltaCells {
         let place = match self.places.entry(cell_id) {
             Entry::Occupied(occupied) => *occupied.get(),
             Entry::Vacant(vacant) => {
-                self.sorted_ids.iter_mut().for_each(|sorted_ids| {
+                if let Some(sorted_ids) = &mut self.sorted_ids {
                     sorted_ids.insert(cell_id);
-                });
+                }
                 let cells = &mut self.cells;
                 *vacant.insert(self.free_places.pop().unwrap_or_else(|| {
                     cells.push(DeltaCell::default());
@@ -111,9 +111,9 @@ impl DeltaCells {
         self.memory_bytes = self.memory_bytes - old_bytes + cell.memory_bytes();
         if cell.is_unchanged() {
             self.places.remove(&cell_id);
-            self.sorted_ids.iter_mut().for_each(|sorted_ids| {
+            if let Some(sorted_ids) = &mut self.sorted_ids {
                 sorted_ids.remove(&cell_id);
-            });
+            }
             self.free_places.push(place);
         }
     }
