@@ -104,6 +104,7 @@ impl Profile {
     }
 
     /// Returns whether two profiles have the same URL or the same identity.
+    #[cfg(feature = "cli")]
     pub(crate) fn is_of_same_stack(&self, other: &Self) -> bool {
         let identity = self.identity.as_deref().filter(|identity| !identity.is_empty());
         let is_same_identity = identity.is_some() && identity == other.identity.as_deref();

@@ -320,9 +320,7 @@ impl Context {
             let current = current.filter(|current| current.spreadsheet == Some(details.id))?;
             Some(Profile { spreadsheet_name: Some(details.name.clone()), ..current })
         });
-        if let Ok(Some(profile)) = renamed {
-            self.profile = Some(profile);
-        }
+        self.profile = renamed.ok().flatten().or(self.profile.take());
     }
 
     fn share_link(&self) -> Result<Option<LinkToken>, CliError> {
