@@ -3,17 +3,15 @@
 
 use std::borrow::Cow;
 
-use cellar_base::limits::{
-    MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_CELLS, MAX_TILE_TEXT_BYTES,
-};
+use cellar_base::limits::{MAX_BLOCK_TEXT_BYTES, MAX_IMPORT_ROW_BYTES, MAX_TILE_TEXT_BYTES};
 use cellar_formula::Template;
 use cellar_formula::reference::NoSheets;
 use cellar_sheet::a1::CellName;
 use cellar_sheet::cell::{GENERAL, Value};
+use cellar_snapshot::merge::SheetWriter;
 use cellar_snapshot::tile::{Tile, TileColumn, TileValue, preview};
 
 const DEFAULT_BLOCK_ROWS: u32 = 1 << 17;
-const DEFAULT_BLOCK_CELLS: usize = MAX_TILE_CELLS / 8;
 
 /// A block of consecutive rows of a sheet.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -61,7 +59,7 @@ pub struct BlockSize {
 
 impl Default for BlockSize {
     fn default() -> Self {
-        Self { rows: DEFAULT_BLOCK_ROWS, cells: DEFAULT_BLOCK_CELLS }
+        Self { rows: DEFAULT_BLOCK_ROWS, cells: SheetWriter::default().next_block_cells() }
     }
 }
 
