@@ -1,6 +1,8 @@
 //! Determines a command's API URL, token and spreadsheet. Options take precedence over environment
 //! variables, environment variables over the profile, and the profile over `cellar login`.
 
+mod links;
+
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -9,6 +11,8 @@ use cellar_base::identity::LogId;
 use cellar_base::position::Position;
 use cellar_catalog::spreadsheet::LinkToken;
 use cellar_sheet::operation::SheetId;
+
+use links::{Token, check_same_stack, with_link};
 
 use super::args::{Command, Global};
 use super::destination::Destination;
@@ -23,7 +27,6 @@ use crate::editor::Editor;
 use crate::files::STATE_FOLDER;
 use crate::live::LiveSheet;
 use crate::profile::{Profile, is_same_url};
-use crate::text::escape;
 use crate::{Client, RequestCosts, Spreadsheet};
 
 #[derive(Debug)]
@@ -59,19 +62,6 @@ enum LinkUse {
     Last,
     /// The command applies to another spreadsheet.
     Never,
-}
-
-/// A token that `Debug` does not print.
-struct Token {
-    text: String,
-    /// Whether the token is that of a share link whose URL the user passed.
-    is_of_link: bool,
-}
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("a token")
-    }
 }
 
 /// Where a command runs.
@@ -453,47 +443,6 @@ impl Context {
 /// Returns whether the token is that of a share link of the spreadsheet.
 fn is_link_of(token: &str, id: LogId) -> bool {
     token.parse::<LinkToken>().is_ok_and(|link| link.log == id)
-}
-
-/// Returns the URL and token of a command whose spreadsheet is named by `link`. A token that the
-/// user passed is sent to the URL of a link only if the user passed this URL as well, because links
-/// may come from untrusted people.
-fn with_link(
-    url: Option<String>,
-    token: Option<String>,
-    link: Option<&SpreadsheetLink>,
-) -> Result<(Option<String>, Option<Token>), CliError> {
-    let is_of_link = false;
-    if token.as_deref().is_some_and(SpreadsheetLink::is_url) {
-        return Err(CliError::usage(
-            "the token is a URL",
-            "name the spreadsheet with it: -s URL; a token comes from `synth token create`",
-        ));
-    }
-    let Some(link) = link else { return Ok((url, token.map(|text| Token { text, is_of_link }))) };
-    match &url {
-        Some(url) => check_same_stack(url, link)?,
-        None if token.is_some() => {
-            return Err(CliError::usage(
-                format!("refused to send the token to {}, the URL of the link", escape(&link.url)),
-                "pass the URL together with the token (--url or CELLAR_URL), or omit --token and unset CELLAR_TOKEN",
-            ));
-        }
-        None => {}
-    }
-    let link_token = link.token().map(|text| Token { text, is_of_link: true });
-    let token = token.map(|text| Token { text, is_of_link }).or(link_token);
-    Ok((url.or_else(|| Some(link.url.clone())), token))
-}
-
-fn check_same_stack(url: &str, link: &SpreadsheetLink) -> Result<(), CliError> {
-    if is_same_url(url, &link.url) {
-        return Ok(());
-    }
-    Err(CliError::usage(
-        format!("the link belongs to {}, but the command uses {}", escape(&link.url), escape(url)),
-        "omit --url and unset CELLAR_URL, or name a spreadsheet of that stack",
-    ))
 }
 
 fn pronoun(count: usize) -> &'static str {
